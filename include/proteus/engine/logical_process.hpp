@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "proteus/engine/event.hpp"
+
+namespace proteus::engine {
+
+/// What a logical process may do while it handles an event.
+class Scheduler {
+ public:
+  virtual ~Scheduler() = default;
+
+  /// Time of the event being handled.
+  virtual Time now() const = 0;
+
+  /// Queues an event for the handling logical process itself; time >= now. Sets `object` and `delta`.
+  virtual void schedule(Event event) = 0;
+
+  /// Sends an event to another logical process, wherever it lives. time > now and not before the end of the current
+  /// window: anything else is a broken promise and ends the run with the name of the sender.
+  virtual void send(Event event) = 0;
+};
+
+/// A part of the model whose state only its own events touch: an NVLink island, a communicator that spans islands, a
+/// fabric domain. Ranks only host them.
+class LogicalProcess {
+ public:
+  virtual ~LogicalProcess() = default;
+
+  /// Called once, at time zero, before any event.
+  virtual void start(Scheduler& scheduler) = 0;
+
+  virtual void handle(const Event& event, Scheduler& scheduler) = 0;
+
+  /// The earliest time at which a message sent by this process could arrive elsewhere, if it receives no further
+  /// message; infinity where it can only react to messages. May be early, never late. Asked again only after the
+  /// process handled an event.
+  virtual Time promise() const = 0;
+
+  /// Whether all its work is done. Asked when no events are left anywhere.
+  virtual bool finished() const = 0;
+
+  /// For the deadlock report: one line for each thing that is stuck, what it waits for, and who is missing.
+  virtual std::vector<std::string> blocked() const = 0;
+
+  /// "island 12", "communicator dp #3": for messages.
+  virtual std::string name() const = 0;
+};
+
+}  // namespace proteus::engine

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "proteus/engine/logical_process.hpp"
+#include "proteus/engine/transport.hpp"
+
+namespace proteus::engine {
+
+/// Counts of one rank; sums and extremes over ranks are the caller's.
+struct Statistics {
+  std::uint64_t events = 0;
+  std::uint64_t windows = 0;
+  std::uint64_t messages_local = 0;    ///< between logical processes of one rank
+  std::uint64_t messages_remote = 0;   ///< to another rank
+  double seconds_events = 0;           ///< wall time in event handlers
+  double seconds_synchronization = 0;  ///< wall time in Transport::exchange
+};
+
+/// The logical processes that one (MPI or virtual) rank hosts, and their pending events.
+class LocalEngine {
+ public:
+  /// `owner[object]`: the rank that hosts each logical process of the model; shared by all ranks.
+  /// `lookahead`: the shortest delay of any message between logical processes.
+  LocalEngine(int rank, std::shared_ptr<const std::vector<std::uint32_t>> owner, Time lookahead);
+  ~LocalEngine();
+  LocalEngine(LocalEngine&&) noexcept;
+
+  /// Hosts `process` as `object`; owner[object] must be this rank.
+  void add(std::uint32_t object, std::unique_ptr<LogicalProcess> process);
+
+  int rank() const;
+  const Statistics& statistics() const;
+  std::span<const std::unique_ptr<LogicalProcess>> processes() const;
+
+  struct Implementation;
+  Implementation& implementation() { return *implementation_; }
+
+ private:
+  std::unique_ptr<Implementation> implementation_;
+};
+
+/// Called on every local rank between windows (in the sequential loop: every few thousand events).
+/// `agreed`: the smallest `progress` that any rank reported in the last exchange.
+struct Hooks {
+  /// A number that only grows, e.g. timeline segments that are complete here.
+  std::function<std::int64_t(int rank)> progress;
+  /// Collective: every rank is called with the same sequence of `agreed` values, e.g. to write those segments.
+  std::function<void(int rank, std::int64_t agreed)> advanced;
+};
+
+/// The reference: one loop over all events in order, no windows, no promises asked. `engine` must host every process.
+/// Throws SimulationError with the wait-for chain on deadlock.
+void run_sequential(LocalEngine& engine, const Hooks& hooks);
+
+/// Conservative windows until no rank has work. `local`: the ranks that live in this process (one under MPI, all of them
+/// with an in-process transport). Results equal run_sequential's bit for bit.
+/// Throws SimulationError, on every rank, on deadlock, a broken promise or a lost message.
+void run_windows(std::span<LocalEngine> local, Transport& transport, const Hooks& hooks);
+
+}  // namespace proteus::engine

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "proteus/executor/row_sink.hpp"
+#include "proteus/graph/program.hpp"
+#include "proteus/io/experiment.hpp"
+
+namespace proteus::io {
+
+/// What stands in the file beside the timeline. Everything in `engine` may differ between two equal runs and is
+/// written below /engine; nothing else may.
+struct TimelineHeader {
+  std::string resolved_config;
+  std::uint64_t seed = 0;
+  std::string version;                                 ///< of Proteus, "0.1.0"
+  std::map<std::string, std::string> engine;           ///< ranks, host, date, command line, git revision, ...
+};
+
+struct TimelineOptions {
+  std::filesystem::path file;                          ///< final name; written as FILE.part until complete
+  TraceLevel level = TraceLevel::all;
+  std::vector<std::int64_t> devices;                   ///< traced devices, ascending; empty: all
+  bool compress = true;
+  std::int64_t segment_rows = std::int64_t{1} << 22;   ///< rows of a segment, over all devices
+};
+
+/// Writes a run into one shared HDF5 file (design section 10; docs/trace-format.md). One object a rank.
+class TimelineWriter final : public executor::RowSink {
+ public:
+  /// Collective over `communicator`. `local_devices`: ascending devices whose rows this rank will record.
+  /// MPI_COMM_NULL: a single process; no MPI call is made.
+  TimelineWriter(const TimelineOptions& options, const TimelineHeader& header, const graph::Job& job,
+                 const std::vector<std::int64_t>& local_devices, MPI_Comm communicator);
+  ~TimelineWriter() override;
+
+  bool wants(std::int64_t device) const override;
+  void record(std::int64_t device, std::int64_t position, Time start, Time duration) override;
+
+  /// Leading segments of which this rank holds every row it owes.
+  std::int64_t complete_segments() const;
+  /// Collective: writes and flushes segments up to (excluding) `until`; every rank passes the same number.
+  void write_until(std::int64_t until);
+
+  /// One dataset below /summary, the same on every rank; written by close().
+  void add_summary(const std::string& name, const std::vector<double>& values, const std::string& unit);
+  void add_attribute(const std::string& name, const std::string& value);
+  void add_engine(const std::string& name, const std::string& value);
+
+  /// Collective: writes what is left, sets `complete`, closes and renames FILE.part to FILE.
+  void close();
+
+ private:
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+/// One place where two timelines differ.
+struct Difference {
+  std::string path;     ///< "/timeline/start"
+  std::string what;     ///< "3 of 4096 values differ, first at row 17: 12 ps against 13 ps"
+};
+
+/// Compares names, types, shapes, attributes and data of two files outside /engine. Empty: equal. At most `limit` entries.
+/// Throws OutputError where a file cannot be read.
+std::vector<Difference> diff_timelines(const std::filesystem::path& a, const std::filesystem::path& b,
+                                       std::size_t limit = 20);
+
+}  // namespace proteus::io
