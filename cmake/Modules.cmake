@@ -1,0 +1,16 @@
+# proteus_module(NAME DIRECTORY DEPENDS targets... PRIVATE targets...)
+# One static library a module, from every .cpp file of its directory; header-only while there is none.
+function(proteus_module name directory)
+  cmake_parse_arguments(arg "" "" "DEPENDS;PRIVATE" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${directory}/*.cpp)
+  if(sources)
+    add_library(proteus_${name} STATIC ${sources})
+    target_include_directories(proteus_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include
+                                               PRIVATE ${PROJECT_SOURCE_DIR}/${directory})
+    target_link_libraries(proteus_${name} PUBLIC ${arg_DEPENDS} PRIVATE ${arg_PRIVATE} proteus_options)
+  else()
+    add_library(proteus_${name} INTERFACE)
+    target_include_directories(proteus_${name} INTERFACE ${PROJECT_SOURCE_DIR}/include)
+    target_link_libraries(proteus_${name} INTERFACE ${arg_DEPENDS} ${arg_PRIVATE})
+  endif()
+endfunction()
