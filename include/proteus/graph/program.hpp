@@ -93,13 +93,16 @@ struct Phase {
   std::vector<std::uint16_t> syncs_before;    ///< host_sync ops in front of op i
   std::uint16_t syncs = 0;
   std::int64_t compute_ps = 0;                ///< full-speed compute time of the whole phase
-  /// Full-speed compute time from the start of compute op number i (index in by_stream[compute]; one extra entry for
-  /// "behind the last") to the earliest start of a later op of this phase on a communicator that can leave the island;
-  /// no_external where there is none. Ops that wait for nothing but the host count as 0.
-  std::vector<std::int64_t> to_external_ps;
-  static constexpr std::int64_t no_external = std::numeric_limits<std::int64_t>::max();
+  std::vector<std::int64_t> compute_before_ps;  ///< full-speed compute time in front of compute op number i (index in
+                                                ///< by_stream[compute]); one extra entry for "behind the last"
+  /// Compute ops of this phase that must have ended before op i can start, over all chains of waits inside the phase.
+  std::vector<std::uint16_t> compute_needed;
+  /// For index i of by_stream[s]: the first index >= i whose collective can leave the island, or no_op. One extra entry.
+  std::array<std::vector<std::uint16_t>, stream_count> next_external;
+  static constexpr std::uint16_t no_op = std::numeric_limits<std::uint16_t>::max();
 
-  /// Fills the derived fields. `external[c]`: whether collective c may leave its island.
+  /// Fills the derived fields, and sets ProgramOp::signals of compute ops that others wait for.
+  /// `external[c]`: whether collective c may leave its island.
   void finish(const std::vector<bool>& external);
 };
 
@@ -119,8 +122,11 @@ struct Program {
   std::vector<std::int64_t> rows_before;      ///< timeline rows of an iteration in front of the step
   std::vector<std::int64_t> host_before_ps;   ///< host time of an iteration in front of the step
   std::vector<std::int32_t> syncs_before;
-  std::vector<std::int64_t> to_external_ps;   ///< as Phase::to_external_ps, from the start of the step to the next send
-                                              ///< of this or any later step; periodic over iterations
+  std::vector<std::int64_t> compute_before_ps;  ///< full-speed compute time of an iteration in front of the step
+  std::vector<std::array<std::int64_t, stream_count>> streams_before;  ///< ops on each stream in front of the step
+  /// The first step >= this one with an op on the stream that can leave the island, or no_step.
+  std::array<std::vector<std::uint32_t>, stream_count> next_external_step;
+  static constexpr std::uint32_t no_step = std::numeric_limits<std::uint32_t>::max();
   std::int64_t rows() const { return rows_before.back(); }
 
   void finish(const std::vector<Phase>& phases);

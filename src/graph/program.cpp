@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proteus/graph/program.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace proteus::graph {
+namespace {
+
+std::size_t at(Stream stream) { return static_cast<std::size_t>(stream); }
+
+}  // namespace
+
+std::string_view name_of(Stream stream) {
+  switch (stream) {
+    case Stream::compute: return "compute";
+    case Stream::tensor: return "tensor";
+    case Stream::gradient: return "gradient";
+    case Stream::forward_send: return "forward-send";
+    case Stream::forward_receive: return "forward-receive";
+    case Stream::backward_send: return "backward-send";
+    case Stream::backward_receive: return "backward-receive";
+  }
+  return "unknown";
+}
+
+std::string_view name_of(Traffic traffic) {
+  switch (traffic) {
+    case Traffic::tensor: return "tensor";
+    case Traffic::gradient: return "gradient";
+    case Traffic::parameter: return "parameter";
+    case Traffic::pipeline: return "pipeline";
+    case Traffic::embedding: return "embedding";
+    case Traffic::scalar: return "scalar";
+  }
+  return "unknown";
+}
+
+std::string_view name_of(PhaseKind kind) {
+  switch (kind) {
+    case PhaseKind::forward: return "forward";
+    case PhaseKind::backward: return "backward";
+    case PhaseKind::epilogue: return "epilogue";
+  }
+  return "unknown";
+}
+
+void Phase::finish(const std::vector<bool>& external) {
+  if (ops.size() >= no_op) throw std::length_error("phase " + name + " has more ops than a 16-bit number can count");
+  for (auto& numbers : by_stream) numbers.clear();
+  host_before_ps.clear();
+  syncs_before.clear();
+  compute_before_ps.clear();
+  compute_needed.clear();
+  host_ps = 0;
+  syncs = 0;
+  compute_ps = 0;
+
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const ProgramOp& op = ops[i];
+    host_ps += op.host_ps;
+    host_before_ps.push_back(host_ps);
+    syncs_before.push_back(syncs);
+    if (op.host_sync) ++syncs;
+
+    // What the op in front of it on its stream needed, it needs too.
+    auto& own = by_stream[at(op.stream)];
+    std::uint16_t needed = own.empty() ? std::uint16_t{0} : compute_needed[own.back()];
+    if (op.is_compute()) needed = static_cast<std::uint16_t>(own.size());
+    for (std::size_t w = 0; w < op.wait_count; ++w) {
+      const Wait& wait = op.waits[w];
+      if (wait.count == 0) continue;
+      const auto& others = by_stream[at(wait.stream)];
+      if (wait.count > others.size()) {
+        throw std::logic_error("phase " + name + ": op " + std::to_string(i) + " waits for op " +
+                               std::to_string(wait.count) + " of stream " + std::string(name_of(wait.stream)) +
+                               ", which is issued behind it");
+      }
+      std::uint16_t other = others[wait.count - 1u];
+      if (wait.stream == Stream::compute) {
+        ops[other].signals = true;
+        needed = std::max(needed, wait.count);
+      } else {
+        needed = std::max(needed, compute_needed[other]);
+      }
+    }
+    compute_needed.push_back(needed);
+    own.push_back(static_cast<std::uint16_t>(i));
+    if (op.is_compute()) {
+      compute_before_ps.push_back(compute_ps);
+      compute_ps += op.duration_ps;
+    }
+  }
+  compute_before_ps.push_back(compute_ps);
+
+  for (std::size_t s = 0; s < stream_count; ++s) {
+    const auto& numbers = by_stream[s];
+    next_external[s].assign(numbers.size() + 1, no_op);
+    for (std::size_t i = numbers.size(); i-- > 0;) {
+      const ProgramOp& op = ops[numbers[i]];
+      bool leaves = !op.is_compute() && external.at(op.collective);
+      next_external[s][i] = leaves ? static_cast<std::uint16_t>(i) : next_external[s][i + 1];
+    }
+  }
+}
+
+void Program::finish(const std::vector<Phase>& phases) {
+  rows_before.assign(1, 0);
+  host_before_ps.assign(1, 0);
+  syncs_before.assign(1, 0);
+  compute_before_ps.assign(1, 0);
+  streams_before.assign(1, {});
+  for (const Step& step : steps) {
+    const Phase& phase = phases.at(step.phase);
+    rows_before.push_back(rows_before.back() + static_cast<std::int64_t>(phase.ops.size()));
+    host_before_ps.push_back(host_before_ps.back() + phase.host_ps);
+    syncs_before.push_back(syncs_before.back() + phase.syncs);
+    compute_before_ps.push_back(compute_before_ps.back() + phase.compute_ps);
+    streams_before.push_back(streams_before.back());
+    for (std::size_t s = 0; s < stream_count; ++s) {
+      streams_before.back()[s] += static_cast<std::int64_t>(phase.by_stream[s].size());
+    }
+  }
+  for (std::size_t s = 0; s < stream_count; ++s) {
+    next_external_step[s].assign(steps.size() + 1, no_step);
+    for (std::size_t i = steps.size(); i-- > 0;) {
+      bool leaves = phases[steps[i].phase].next_external[s].front() != Phase::no_op;
+      next_external_step[s][i] = leaves ? static_cast<std::uint32_t>(i) : next_external_step[s][i + 1];
+    }
+  }
+}
+
+}  // namespace proteus::graph
