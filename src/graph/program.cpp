@@ -65,11 +65,14 @@ void Phase::finish(const std::vector<bool>& external) {
 
     // What the op in front of it on its stream needed, it needs too.
     auto& own = by_stream[at(op.stream)];
-    std::uint16_t needed = own.empty() ? std::uint16_t{0} : compute_needed[own.back()];
-    if (op.is_compute()) needed = static_cast<std::uint16_t>(own.size());
+    std::int32_t needed = own.empty() ? -1 : compute_needed[own.back()];
+    if (op.is_compute()) needed = static_cast<std::int32_t>(own.size());
     for (std::size_t w = 0; w < op.wait_count; ++w) {
       const Wait& wait = op.waits[w];
-      if (wait.count == 0) continue;
+      if (wait.count == 0) {
+        if (wait.stream == Stream::compute) needed = std::max(needed, 0);
+        continue;
+      }
       const auto& others = by_stream[at(wait.stream)];
       if (wait.count > others.size()) {
         throw std::logic_error("phase " + name + ": op " + std::to_string(i) + " waits for op " +
@@ -79,7 +82,7 @@ void Phase::finish(const std::vector<bool>& external) {
       std::uint16_t other = others[wait.count - 1u];
       if (wait.stream == Stream::compute) {
         ops[other].signals = true;
-        needed = std::max(needed, wait.count);
+        needed = std::max<std::int32_t>(needed, wait.count);
       } else {
         needed = std::max(needed, compute_needed[other]);
       }

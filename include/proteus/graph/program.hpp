@@ -95,8 +95,9 @@ struct Phase {
   std::int64_t compute_ps = 0;                ///< full-speed compute time of the whole phase
   std::vector<std::int64_t> compute_before_ps;  ///< full-speed compute time in front of compute op number i (index in
                                                 ///< by_stream[compute]); one extra entry for "behind the last"
-  /// Compute ops of this phase that must have ended before op i can start, over all chains of waits inside the phase.
-  std::vector<std::uint16_t> compute_needed;
+  /// Compute ops of this phase that must have ended before op i can start, over all chains of waits inside the phase;
+  /// 0: only those of earlier phases, -1: none.
+  std::vector<std::int32_t> compute_needed;
   /// For index i of by_stream[s]: the first index >= i whose collective can leave the island, or no_op. One extra entry.
   std::array<std::vector<std::uint16_t>, stream_count> next_external;
   static constexpr std::uint16_t no_op = std::numeric_limits<std::uint16_t>::max();

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "proteus/partition/objects.hpp"
+
+namespace proteus::partition {
+
+enum class PolicyKind : std::uint8_t {
+  block,    ///< contiguous islands
+  replica,  ///< islands of one pipeline replica next to each other, then as block
+  random,   ///< every logical process anywhere: for tests
+};
+
+struct Policy {
+  PolicyKind kind = PolicyKind::block;
+  std::uint64_t seed = 0;  ///< of random
+};
+
+/// "block", "replica" or "random:SEED". Throws InputError.
+Policy policy_from(std::string_view text);
+
+/// Which rank hosts which logical process.
+struct Assignment {
+  int ranks = 1;
+  std::shared_ptr<const Objects> objects;
+  std::shared_ptr<const std::vector<std::uint32_t>> owner;  ///< by object
+};
+
+/// Deals the objects to `ranks` (>= 1; more ranks than objects is legal, some stay empty). Islands in even shares,
+/// communicators with the island of their member 0, domains spread over all ranks.
+Assignment assign(const graph::Job& job, std::shared_ptr<const Objects> objects, const Policy& policy, int ranks);
+
+/// Devices that `rank` simulates, ascending.
+std::vector<std::int64_t> local_devices(const Assignment& assignment, int rank);
+
+}  // namespace proteus::partition

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "proteus/cluster/cluster.hpp"
+#include "proteus/graph/program.hpp"
+#include "proteus/partition/fabric_links.hpp"
+
+namespace proteus::partition {
+
+/// Whether a collective at this price occupies links of the fabric. Scalars, and what moves its bytes in a hundredth
+/// of its latency, do not: their time is latency, whatever else the links carry.
+bool goes_on_fabric(const graph::CollectiveUse& use, const cost::CollectiveCost& price);
+
+/// The logical processes of a job, numbered the same on every rank: islands, then communicators that span islands in
+/// (family, group) order, then fabric domains (links that some collectives connect, in order of their first
+/// communicator). Families that no program uses have none.
+class Objects {
+ public:
+  struct Communicator {
+    std::uint32_t family = 0;
+    std::int64_t group = 0;
+    std::uint32_t placement = 0;  ///< index in placements()
+  };
+
+  /// `job` and `cluster` must outlive the object.
+  Objects(const graph::Job& job, const cluster::Cluster& cluster);
+
+  std::uint32_t islands() const { return islands_; }
+  std::uint32_t communicators() const { return static_cast<std::uint32_t>(communicators_.size()); }
+  std::uint32_t domains() const { return domains_; }
+  std::uint32_t count() const { return islands() + communicators() + domains(); }
+
+  bool is_island(std::uint32_t object) const { return object < islands_; }
+  bool is_communicator(std::uint32_t object) const { return !is_island(object) && object < first_domain(); }
+  std::uint32_t first_domain() const { return islands() + communicators(); }
+
+  std::uint32_t island_of(std::int64_t device) const { return static_cast<std::uint32_t>(device / island_size_); }
+  /// Half-open range of devices.
+  std::int64_t first_device(std::uint32_t island) const { return std::int64_t{island} * island_size_; }
+  std::int64_t end_device(std::uint32_t island) const;
+
+  const Communicator& communicator(std::uint32_t object) const { return communicators_[object - islands_]; }
+  /// The communicator's object; nothing where the group lies inside an island or is not used.
+  std::optional<std::uint32_t> object_of(std::uint32_t family, std::int64_t group) const;
+  /// The domain's object; nothing where none of the communicator's collectives goes on the fabric.
+  std::optional<std::uint32_t> domain_of(std::uint32_t communicator_object) const;
+  /// Communicators of a domain, ascending.
+  std::vector<std::uint32_t> communicators_of(std::uint32_t domain_object) const;
+
+  /// Whether any program runs an op of this family.
+  bool used(std::uint32_t family) const { return !uses_[family].empty(); }
+  /// Collectives of this family that some program runs, ascending.
+  std::span<const std::uint32_t> uses(std::uint32_t family) const { return uses_[family]; }
+  /// All placements that collectives have a price for, ascending.
+  const std::vector<cost::Placement>& placements() const { return placements_; }
+  /// Index in placements(); throws SimulationError where no collective of the job has a price for it.
+  std::uint32_t placement_index(std::uint32_t family, std::int64_t group) const;
+
+  const FabricLinks& links() const { return links_; }
+
+ private:
+  void find_uses();
+  void number_communicators();
+  void find_domains();
+
+  const graph::Job& job_;
+  int gpus_per_node_ = 1;
+  int island_size_ = 1;
+  std::uint32_t islands_ = 0;
+  std::uint32_t domains_ = 0;
+  FabricLinks links_;
+  std::vector<std::vector<std::uint32_t>> uses_;  ///< by family
+  std::vector<cost::Placement> placements_;
+  std::vector<Communicator> communicators_;
+  std::vector<std::uint32_t> first_of_family_;    ///< index in communicators_, one more than there are families
+  std::vector<std::uint32_t> domain_;             ///< by communicator; no_domain where it has none
+};
+
+}  // namespace proteus::partition

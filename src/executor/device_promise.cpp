@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include "device.hpp"
+
+namespace proteus::executor {
+namespace {
+
+/// At least this much time passes for `work` under the fastest jitter. Products of doubles may err upwards by a few
+/// parts in 1e16.
+std::int64_t shortest(std::int64_t work, double factor) {
+  if (factor >= 1) return work;
+  double product = static_cast<double>(work) * factor;
+  return std::max<std::int64_t>(0, static_cast<std::int64_t>(product * (1 - 1e-12)) - 1);
+}
+
+}  // namespace
+
+std::int64_t Device::unblocked_ps(Stream stream, std::int64_t earliest_ps) const {
+  const Cursor& cursor = at(stream).cursor;
+  const std::uint16_t number = number_at(stream);
+  const graph::ProgramOp& op = phase_at(cursor).ops[number];
+  auto issue = issue_ps(cursor, number);
+  std::int64_t time = issue.value_or(earliest_ps);
+  for (std::size_t w = 0; w < op.wait_count; ++w) {
+    const graph::Wait& wait = op.waits[w];
+    if (wait.stream == stream || wait_met(wait, cursor)) continue;
+    if (wait.stream == Stream::compute) {
+      time = std::max(time, compute_reaches_ps(cursor.iteration, cursor.step, wait.count, earliest_ps));
+    } else {
+      const StreamState& other = at(wait.stream);
+      time = std::max(time, other.in_flight && other.outside ? never : earliest_ps);
+    }
+  }
+  return time;
+}
+
+std::int64_t Device::compute_reaches_ps(std::int32_t iteration, std::uint32_t step, std::int64_t count,
+                                        std::int64_t earliest_ps) const {
+  const StreamState& compute = at(Stream::compute);
+  const std::int64_t needed =
+      iteration * program_->streams_before.back()[0] + program_->streams_before[step][0] + count;
+  if (compute.finished || compute.done >= needed) return 0;
+
+  auto work_before = [this](std::int32_t it, std::uint32_t st, std::size_t index) {
+    const graph::Phase& phase = tables_->job.phases[program_->steps[st].phase];
+    return it * program_->compute_before_ps.back() + program_->compute_before_ps[st] + phase.compute_before_ps[index];
+  };
+  const Cursor& c = compute.cursor;
+  const std::int64_t end = work_before(iteration, step, static_cast<std::size_t>(count));
+  std::int64_t time = running_ ? op_from_ps_ + op_work_ps_ : unblocked_ps(Stream::compute, earliest_ps);
+  if (time == never) return never;
+  std::size_t next = running_ ? c.index + std::size_t{1} : c.index;
+  std::int64_t ahead = std::max<std::int64_t>(0, end - work_before(c.iteration, c.step, next));
+  return time + (tables_->jitter.active() ? shortest(ahead, tables_->jitter.lowest()) : ahead);
+}
+
+std::int64_t Device::earliest_external_ps(std::int64_t earliest_ps) const {
+  std::int64_t bound = never;
+  for (Stream stream : every_stream) {
+    const StreamState& state = at(stream);
+    if (stream == Stream::compute || state.finished || (state.in_flight && state.outside)) continue;
+
+    // The first op of the stream, from its head on, that can leave the island.
+    auto s = static_cast<std::size_t>(stream);
+    Cursor c = state.cursor;
+    std::uint16_t index = phase_at(c).next_external[s][c.index];
+    if (index == graph::Phase::no_op) {
+      std::uint32_t step = program_->next_external_step[s][c.step + 1];
+      if (step == graph::Program::no_step && c.iteration + 1 < tables_->job.iterations) {
+        step = program_->next_external_step[s][0];
+        ++c.iteration;
+      }
+      if (step == graph::Program::no_step) continue;
+      c.step = step;
+      index = phase_at(c).next_external[s][0];
+    }
+    const graph::Phase& phase = phase_at(c);
+    const std::int64_t needed = phase.compute_needed[phase.by_stream[s][index]];
+    std::int64_t time = state.in_flight ? earliest_ps : unblocked_ps(stream, earliest_ps);
+    if (time != never && needed >= 0) {
+      time = std::max(time, compute_reaches_ps(c.iteration, c.step, needed, earliest_ps));
+    }
+    bound = std::min(bound, time);
+  }
+  return bound == never ? never : std::max(bound, earliest_ps);
+}
+
+}  // namespace proteus::executor

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "device.hpp"
+
+namespace proteus::executor {
+
+std::optional<std::int64_t> Device::ready_ps(Stream stream) const {
+  const StreamState& state = at(stream);
+  if (state.finished || state.in_flight) return std::nullopt;
+  std::uint16_t number = number_at(stream);
+  const graph::ProgramOp& op = phase_at(state.cursor).ops[number];
+  if (!waits_met(op, state.cursor)) return std::nullopt;
+  return issue_ps(state.cursor, number);
+}
+
+void Device::launch(Stream stream, std::int64_t now, bool outside, Ledger& ledger) {
+  StreamState& state = at(stream);
+  state.in_flight = true;
+  state.outside = outside;
+  state.launched_ps = now;
+  // Kernels that only carry a few numbers come and go without taking anything from compute.
+  if (tables_->job.collectives[head(stream).collective].traffic != graph::Traffic::scalar) {
+    change_residents(+1, now, ledger);
+  }
+}
+
+void Device::complete(Stream stream, std::int64_t now, std::int64_t last_arrival_ps, Ledger& ledger) {
+  StreamState& state = at(stream);
+  const Cursor cursor = state.cursor;
+  const std::uint16_t number = number_at(stream);
+  const graph::ProgramOp& op = head(stream);
+  const graph::Traffic traffic = tables_->job.collectives[op.collective].traffic;
+  settle(now, ledger);
+  record(position(cursor) + number, state.launched_ps, now, ledger);
+  ++ledger.rows;
+  ledger.end_of(cursor.iteration, now);
+  state.in_flight = false;
+  ++state.done;
+  advance_cursor(stream);
+  wake_ = {now, now - last_arrival_ps, traffic};
+  if (op.host_sync) {
+    // What is planned behind it was issued before it, so its start is in the past or follows from compute alone; but
+    // these starts must be written before the host's clock is set anew.
+    if (running_) commit(now, ledger);
+    synchronize(cursor, number, now);
+    sync_wake_ = wake_;
+    if (running_) plan();
+  }
+  if (traffic != graph::Traffic::scalar) change_residents(-1, now, ledger);
+}
+
+void Device::change_residents(int by, std::int64_t now, Ledger& ledger) {
+  residents_ = static_cast<std::int16_t>(residents_ + by);
+  bool slow = residents_ > 0;
+  if (!running_ || slow == slow_) return;
+  commit(now, ledger);
+  if (!running_) return;
+  const graph::ProgramOp& op = head(Stream::compute);
+  if (op_from_ps_ < now) {
+    // Rounded up, as everywhere: work never shrinks on its way.
+    std::int64_t left = op_from_ps_ + time_for(op, op_work_ps_) - now;
+    op_work_ps_ = slow_ ? unslowed(op, left) : left;
+    op_from_ps_ = now;
+  }
+  slow_ = slow;
+  plan();
+}
+
+std::string Device::describe_head(Stream stream) const {
+  const StreamState& state = at(stream);
+  const graph::Phase& phase = phase_at(state.cursor);
+  const graph::Step& step = program_->steps[state.cursor.step];
+  std::uint16_t number = number_at(stream);
+  std::string name = fmt::format("op {}", number);
+  if (number < phase.descriptions.size()) {
+    const auto& names = tables_->job.names;
+    name = fmt::format("'{}' ({})", names.at(phase.descriptions[number].name), names.at(phase.descriptions[number].kind));
+  }
+  return fmt::format("{} of {}, micro-batch {}, iteration {}", name, phase.name, step.micro_batch,
+                     state.cursor.iteration);
+}
+
+std::vector<std::string> Device::blocked() const {
+  std::vector<std::string> lines;
+  for (Stream stream : every_stream) {
+    const StreamState& state = at(stream);
+    if (state.finished) continue;
+    std::string why;
+    if (state.in_flight) {
+      const auto& family = tables_->job.families[tables_->job.collectives[head(stream).collective].family];
+      why = "waits in " + family.name;
+      if (auto place = family.locate(id_)) why += fmt::format(" #{}", place->group);
+    } else {
+      const graph::ProgramOp& op = head(stream);
+      for (std::size_t w = 0; w < op.wait_count; ++w) {
+        if (wait_met(op.waits[w], state.cursor)) continue;
+        why += fmt::format("{}{}", why.empty() ? "waits for stream " : " and ", graph::name_of(op.waits[w].stream));
+      }
+      if (why.empty()) why = "waits for the host, which waits for an op in front of it";
+    }
+    lines.push_back(fmt::format("device {} {}: {} {}", id_, graph::name_of(stream), describe_head(stream), why));
+  }
+  return lines;
+}
+
+}  // namespace proteus::executor

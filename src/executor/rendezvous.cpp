@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rendezvous.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "proteus/base/error.hpp"
+
+namespace proteus::executor {
+namespace {
+
+/// Whether NCCL would take the two for one collective.
+bool match(const graph::CollectiveUse& a, const graph::CollectiveUse& b) {
+  return a.family == b.family && a.kind == b.kind && a.size == b.size && a.type == b.type;
+}
+
+}  // namespace
+
+Rendezvous::Rendezvous(const Tables& tables, std::uint32_t family, std::int64_t group, graph::Stream lane)
+    : tables_(&tables),
+      family_(family),
+      group_(group),
+      lane_(lane),
+      streams_(static_cast<std::size_t>(tables.job.families[family].members()), absent) {}
+
+bool Rendezvous::arrive(std::uint32_t member, graph::Stream stream, std::uint32_t collective, std::int64_t time_ps) {
+  const auto& uses = tables_->job.collectives;
+  const auto& family = tables_->job.families[family_];
+  if (streams_[member] != absent) {
+    throw SimulationError(fmt::format("device {} calls {} while its last collective there is under way",
+                                      family.device(group_, member), tables_->describe(collective, group_)));
+  }
+  if (arrived_ == 0) {
+    collective_ = collective;
+    first_member_ = member;
+    beside_compute_ = false;
+    last_arrival_ps_ = time_ps;
+  } else if (collective != collective_ && !match(uses[collective], uses[collective_])) {
+    throw SimulationError(fmt::format("device {} calls {} where device {} calls {}", family.device(group_, member),
+                                      tables_->describe(collective, group_), family.device(group_, first_member_),
+                                      tables_->describe(collective_, group_)));
+  }
+  // Members may differ in what they run beside it and what they count it as; the order of arrivals must not tell.
+  collective_ = std::min(collective_, collective);
+  beside_compute_ = beside_compute_ || uses[collective].beside_compute;
+  streams_[member] = static_cast<std::uint8_t>(stream);
+  last_arrival_ps_ = std::max(last_arrival_ps_, time_ps);
+  return ++arrived_ == streams_.size();
+}
+
+void Rendezvous::end() {
+  std::fill(streams_.begin(), streams_.end(), absent);
+  arrived_ = 0;
+}
+
+std::string Rendezvous::describe() const {
+  const auto& family = tables_->job.families[family_];
+  std::string missing;
+  constexpr int most = 8;
+  int count = 0;
+  for (std::uint32_t member = 0; member < streams_.size(); ++member) {
+    if (has_arrived(member)) continue;
+    if (++count > most) continue;
+    missing += fmt::format("{}{}", missing.empty() ? "" : ", ", family.device(group_, member));
+  }
+  if (count > most) missing += fmt::format(" and {} more", count - most);
+  std::string text = fmt::format("{} has {} of {} members", tables_->describe(collective_, group_), arrived_,
+                                 streams_.size());
+  if (count > 0) text += fmt::format(", waits for device{} {}", count > 1 ? "s" : "", missing);
+  return text;
+}
+
+Rendezvous& Lanes::at(graph::Stream lane) {
+  auto found = std::find_if(lanes_.begin(), lanes_.end(), [lane](const Rendezvous& r) { return r.lane() == lane; });
+  if (found != lanes_.end()) return *found;
+  return lanes_.emplace_back(*tables_, family_, group_, lane);
+}
+
+}  // namespace proteus::executor

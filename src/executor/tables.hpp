@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "jitter.hpp"
+#include "proteus/executor/run.hpp"
+#include "proteus/partition/objects.hpp"
+
+namespace proteus::executor {
+
+inline constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+
+/// One collective on communicators of one placement, in the units of the executor.
+struct Price {
+  bool known = false;
+  bool network = false;          ///< occupies links: of the fabric between islands, NVLink inside one
+  std::int64_t latency_ps = 0;
+  std::int64_t transfer_ps = 0;  ///< alone on the links
+  std::int64_t slowed_ps = 0;    ///< the same beside compute
+  /// What each leg between logical processes takes out of the latency: device to communicator, communicator to domain and
+  /// back; the rest is left for the way to the devices.
+  std::int64_t leg_ps = 0;
+  double bandwidth = 0;          ///< bytes of size per second, alone
+  double nic_bytes = 0;
+  double nvlink_bytes = 0;
+
+  std::int64_t transfer(bool beside_compute) const { return beside_compute ? slowed_ps : transfer_ps; }
+};
+
+/// What all logical processes of a rank look up and nobody changes.
+class Tables {
+ public:
+  Tables(const graph::Job& the_job, const cluster::Cluster& the_cluster, Options the_options,
+         std::shared_ptr<const partition::Objects> the_objects);
+
+  const graph::Job& job;
+  const cluster::Cluster& cluster;
+  const Options options;
+  const std::shared_ptr<const partition::Objects> objects;
+  const Jitter jitter;
+  std::int64_t lookahead_ps = never;  ///< shortest delay of any message between logical processes
+
+  /// `spanning`: the communicator leaves its island. Throws SimulationError where there is no price.
+  const Price& price(std::uint32_t collective, std::uint32_t placement, bool spanning) const;
+  /// Delay that the user added to a compute op, in ps.
+  std::int64_t delay(std::int64_t device, std::int64_t position) const;
+  bool has_delays(std::int64_t device) const;
+
+  /// "all-reduce 'layers[3].attention.proj' of 1024 B on tp #5"; `group` < 0 leaves the number out.
+  std::string describe(std::uint32_t collective, std::int64_t group) const;
+
+ private:
+  std::vector<std::vector<Price>> inner_;     ///< by collective and placement
+  std::vector<std::vector<Price>> spanning_;
+  std::vector<Delay> delays_;                 ///< by device and position
+};
+
+/// The stream under which the members of a collective meet: sender and receiver of a pipeline use two.
+inline graph::Stream lane_of(graph::Stream stream) {
+  if (stream == graph::Stream::forward_receive) return graph::Stream::forward_send;
+  if (stream == graph::Stream::backward_receive) return graph::Stream::backward_send;
+  return stream;
+}
+
+}  // namespace proteus::executor
