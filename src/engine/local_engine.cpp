@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "local_engine.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+
+#include "proteus/base/error.hpp"
+#include "time_text.hpp"
+
+namespace proteus::engine {
+namespace {
+
+Time later(Time time, Time delay) {
+  return time.ps() >= kEndOfTime.ps() - delay.ps() ? Time::infinity() : time + delay;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace
+
+LocalEngine::Implementation::Implementation(int own_rank, std::shared_ptr<const std::vector<std::uint32_t>> owner_of,
+                                            Time shortest_delay)
+    : rank(own_rank), owner(std::move(owner_of)), lookahead(shortest_delay) {
+  if (!owner) throw std::invalid_argument("the owners of the logical processes are not given");
+  if (lookahead <= Time::zero()) {
+    throw std::invalid_argument("messages between logical processes must take time; the shortest delay is " +
+                                text_of(lookahead));
+  }
+}
+
+void LocalEngine::Implementation::add(std::uint32_t object, std::unique_ptr<LogicalProcess> process) {
+  if (!process) throw std::invalid_argument(fmt::format("logical process {} is missing", object));
+  if (object >= owner->size() || (*owner)[object] != static_cast<std::uint32_t>(rank)) {
+    throw std::invalid_argument(fmt::format("rank {} does not own logical process {}", rank, object));
+  }
+  slots.push_back({.process = process.get(), .object = object});
+  processes.push_back(std::move(process));
+}
+
+void LocalEngine::Implementation::index_slots() {
+  auto owned = std::ranges::count(*owner, static_cast<std::uint32_t>(rank));
+  if (owned != std::ssize(slots)) {
+    throw SimulationError(fmt::format("rank {} hosts {} of its {} logical processes", rank, slots.size(), owned));
+  }
+  if (slots.empty()) return;
+  auto [lowest, highest] = std::ranges::minmax(slots, {}, &Slot::object);
+  first_object = lowest.object;
+  constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
+  slot_of.assign(highest.object - first_object + 1, kNobody);
+  for (std::size_t slot = 0; slot < slots.size(); ++slot) {
+    std::uint32_t& entry = slot_of[slots[slot].object - first_object];
+    if (entry != kNobody) throw SimulationError(fmt::format("logical process {} is added twice", slots[slot].object));
+    entry = static_cast<std::uint32_t>(slot);
+  }
+}
+
+void LocalEngine::Implementation::start(int ranks) {
+  for (std::size_t object = 0; object < owner->size(); ++object) {
+    if ((*owner)[object] >= static_cast<std::uint32_t>(ranks)) {
+      throw SimulationError(
+          fmt::format("logical process {} belongs to rank {}, but there are {} ranks", object, (*owner)[object], ranks));
+    }
+  }
+  index_slots();
+  promises = PromiseTree(slots.size());
+  unasked.resize(slots.size());
+  std::iota(unasked.begin(), unasked.end(), 0U);
+  std::vector<std::uint32_t> order = unasked;
+  std::ranges::sort(order, {}, [this](std::uint32_t slot) { return slots[slot].object; });
+  for (std::uint32_t slot : order) {
+    running = &slots[slot];
+    running->process->start(*this);
+  }
+  running = nullptr;
+}
+
+void LocalEngine::Implementation::check_time(const Event& event) const {
+  if (event.time() >= kEndOfTime) throw SimulationError("an event lies beyond the end of simulated time");
+}
+
+void LocalEngine::Implementation::schedule(Event event) {
+  if (event.time_ps < current.time_ps) {
+    throw SimulationError(fmt::format("schedules an event in the past, at {}", text_of(event.time())));
+  }
+  check_time(event);
+  event.object = running->object;
+  event.delta = 0;
+  if (event.time_ps == current.time_ps) {
+    if (current.delta == std::numeric_limits<decltype(current.delta)>::max()) {
+      throw SimulationError(fmt::format("more than {} events follow each other without delay", current.delta));
+    }
+    event.delta = static_cast<decltype(event.delta)>(current.delta + 1);
+  }
+  local.push(event);
+}
+
+void LocalEngine::Implementation::send(Event event) {
+  if (event.object >= owner->size()) {
+    throw SimulationError(fmt::format("sends to logical process {}, but there are {}", event.object, owner->size()));
+  }
+  check_time(event);
+  if (event.time() < later(now(), lookahead)) {
+    throw SimulationError(fmt::format("sends a message to logical process {} for {}, less than the shortest delay {} away",
+                                      event.object, text_of(event.time()), text_of(lookahead)));
+  }
+  // The rank that hosts the receiver plays no part in these checks, so that no partition hides an error.
+  if (event.time() < running->promise || event.time() < bound) {
+    throw SimulationError(
+        fmt::format("breaks its promise: sends a message to logical process {} for {}, but promised {}, and events "
+                    "before {} may have been handled",
+                    event.object, text_of(event.time()), text_of(running->promise), text_of(bound)));
+  }
+  event.delta = 0;
+  std::uint32_t destination = (*owner)[event.object];
+  if (destination == static_cast<std::uint32_t>(rank)) {
+    ++statistics.messages_local;
+    messages.push(event);
+  } else {
+    ++statistics.messages_remote;
+    earliest_out = std::min(earliest_out, event.time());
+    mailbox->out[destination].push_back(event);
+  }
+}
+
+RadixHeap* LocalEngine::Implementation::earliest() {
+  if (local.empty()) return messages.empty() ? nullptr : &messages;
+  if (messages.empty()) return &local;
+  return messages.top() < local.top() ? &messages : &local;
+}
+
+void LocalEngine::Implementation::handle_earliest(RadixHeap& queue) {
+  current = queue.pop();
+  std::uint32_t slot = slot_of[current.object - first_object];
+  running = &slots[slot];
+  if (running->asked) {
+    running->asked = false;
+    unasked.push_back(slot);
+  }
+  if (&queue == &messages) running->promise = std::min(running->promise, later(now(), lookahead));
+  running->process->handle(current, *this);
+  running = nullptr;
+  ++statistics.events;
+}
+
+void LocalEngine::Implementation::run_window() {
+  auto begin = std::chrono::steady_clock::now();
+  int until_look = patience.events_between_looks;
+  for (RadixHeap* queue = earliest(); queue != nullptr && queue->top().time() < bound; queue = earliest()) {
+    handle_earliest(*queue);
+    if (--until_look > 0) continue;
+    if (std::chrono::steady_clock::now() - begin >= patience.budget) break;
+    until_look = patience.events_between_looks;
+  }
+  ++statistics.windows;
+  statistics.seconds_events += seconds_since(begin);
+}
+
+void LocalEngine::Implementation::receive() {
+  earliest_out = Time::infinity();
+  for (const Event& event : mailbox->in) {
+    if (event.object >= owner->size() || (*owner)[event.object] != static_cast<std::uint32_t>(rank)) {
+      throw SimulationError(fmt::format("a message for logical process {} arrived, which lives elsewhere", event.object));
+    }
+    if (event.time() < bound) {
+      const LogicalProcess& receiver = *slots[slot_of[event.object - first_object]].process;
+      throw SimulationError(fmt::format("a message for {} at {} arrived late: events before {} may have been handled",
+                                        receiver.name(), text_of(event.time()), text_of(bound)));
+    }
+    messages.push(event);
+  }
+  received += mailbox->in.size();
+  mailbox->in.clear();
+}
+
+Time LocalEngine::Implementation::promise() {
+  for (std::uint32_t slot : unasked) {
+    slots[slot].promise = slots[slot].process->promise();
+    slots[slot].asked = true;
+    promises.set(slot, slots[slot].promise);
+  }
+  unasked.clear();
+  Time effect = Time::infinity();
+  // Nothing is sent but by a handler: whatever processes promise, their own events cannot act before they are due. So
+  // early promises cost windows but cannot stop the run.
+  if (!local.empty()) effect = std::max(promises.smallest(), later(local.top().time(), lookahead));
+  if (!messages.empty()) effect = std::min(effect, later(messages.top().time(), lookahead));
+  effect = std::min(effect, later(earliest_out, lookahead));
+  bool idle = local.empty() && messages.empty() && earliest_out.is_infinite();
+  return idle ? Time::infinity() : std::min(effect, kEndOfTime);
+}
+
+Outcome LocalEngine::Implementation::outcome() const {
+  Outcome outcome;
+  outcome.failure = failure;
+  outcome.sent = statistics.messages_remote;
+  outcome.received = received;
+  outcome.processes = slots.size();
+  outcome.last_event = current.time();
+  if (failure) return outcome;
+  std::vector<const Slot*> stuck;
+  for (const Slot& slot : slots) {
+    if (!slot.process->finished()) stuck.push_back(&slot);
+  }
+  std::ranges::sort(stuck, {}, &Slot::object);
+  outcome.unfinished = stuck.size();
+  for (const Slot* slot : stuck) {
+    std::vector<std::string> lines = slot->process->blocked();
+    if (lines.empty()) lines.emplace_back("not finished");
+    outcome.blocked_lines += lines.size();
+    for (const std::string& line : lines) {
+      if (outcome.blocked.size() == Outcome::kMostLines) break;
+      outcome.blocked.emplace_back(slot->object, slot->process->name() + ": " + line);
+    }
+  }
+  return outcome;
+}
+
+std::string LocalEngine::Implementation::context() const {
+  return running == nullptr ? "" : fmt::format("{} at {}: ", running->process->name(), text_of(now()));
+}
+
+LocalEngine::LocalEngine(int rank, std::shared_ptr<const std::vector<std::uint32_t>> owner, Time lookahead)
+    : implementation_(std::make_unique<Implementation>(rank, std::move(owner), lookahead)) {}
+LocalEngine::~LocalEngine() = default;
+LocalEngine::LocalEngine(LocalEngine&&) noexcept = default;
+
+void LocalEngine::add(std::uint32_t object, std::unique_ptr<LogicalProcess> process) {
+  implementation_->add(object, std::move(process));
+}
+int LocalEngine::rank() const { return implementation_->rank; }
+const Statistics& LocalEngine::statistics() const { return implementation_->statistics; }
+std::span<const std::unique_ptr<LogicalProcess>> LocalEngine::processes() const { return implementation_->processes; }
+
+}  // namespace proteus::engine

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "proteus/base/time.hpp"
+
+namespace proteus::engine {
+
+/// Why a rank could not go on.
+struct Failure {
+  bool output = false;  ///< OutputError, which has an exit status of its own
+  Time when;
+  std::string text;
+};
+
+/// What one rank says at the end of the run, whatever the end. Travels as text through Transport::gather.
+struct Outcome {
+  /// As many as a reader can take in; the number of those left out is stated.
+  static constexpr std::size_t kMostLines = 20;
+
+  std::optional<Failure> failure;
+  std::uint64_t sent = 0;
+  std::uint64_t received = 0;
+  std::uint64_t processes = 0;
+  std::uint64_t unfinished = 0;     ///< processes
+  std::uint64_t blocked_lines = 0;  ///< of which `blocked` holds the first
+  Time last_event;
+  std::vector<std::pair<std::uint32_t, std::string>> blocked;  ///< object and what it waits for, ascending
+
+  std::string encode() const;
+  static Outcome decode(const std::string& text);
+};
+
+/// Throws what the outcomes of all ranks, in rank order, amount to; returns if all is well. Deadlock texts do not depend
+/// on how processes are spread over ranks.
+void conclude(std::span<const Outcome> outcomes);
+
+}  // namespace proteus::engine

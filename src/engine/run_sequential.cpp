@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "local_engine.hpp"
+#include "proteus/base/error.hpp"
+
+namespace proteus::engine {
+namespace {
+
+// Some milliseconds of work: seldom enough to cost nothing, often enough that nobody waits for a flush or a signal.
+constexpr std::uint64_t kEventsBetweenHooks = 65'536;
+
+void call(const Hooks& hooks, int rank) {
+  std::int64_t progress = hooks.progress ? hooks.progress(rank) : 0;
+  if (hooks.advanced) hooks.advanced(rank, progress);
+}
+
+void run_slice(LocalEngine::Implementation& engine) {
+  auto begin = std::chrono::steady_clock::now();
+  std::uint64_t events = 0;
+  for (RadixHeap* queue = engine.earliest(); queue != nullptr; queue = engine.earliest()) {
+    engine.handle_earliest(*queue);
+    if (++events == kEventsBetweenHooks) break;
+  }
+  engine.statistics.seconds_events += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace
+
+void run_sequential(LocalEngine& engine, const Hooks& hooks) {
+  LocalEngine::Implementation& implementation = engine.implementation();
+  // The owners tell who is who among many ranks; here a single engine must have them all.
+  if (implementation.slots.size() != implementation.owner->size()) {
+    throw SimulationError(fmt::format("a sequential run needs all {} logical processes, but hosts {}",
+                                      implementation.owner->size(), implementation.slots.size()));
+  }
+  try {
+    implementation.start(engine.rank() + 1);
+    while (implementation.earliest() != nullptr) {
+      run_slice(implementation);
+      if (implementation.earliest() != nullptr) call(hooks, engine.rank());
+    }
+  } catch (const SimulationError& error) {
+    throw SimulationError(implementation.context() + error.what());
+  }
+  call(hooks, engine.rank());
+  Outcome outcome = implementation.outcome();
+  conclude({&outcome, 1});
+}
+
+}  // namespace proteus::engine

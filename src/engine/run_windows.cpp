@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+
+#include "local_engine.hpp"
+#include "proteus/base/error.hpp"
+
+namespace proteus::engine {
+namespace {
+
+/// The ranks of this process on their way through the windows.
+class WindowRun {
+ public:
+  WindowRun(std::span<LocalEngine> local, Transport& transport, const Hooks& hooks)
+      : transport_(transport), hooks_(hooks), mailboxes_(local.size()) {
+    if (local.empty()) throw std::invalid_argument("no rank lives in this process");
+    for (std::size_t index = 0; index < local.size(); ++index) {
+      LocalEngine::Implementation& engine = local[index].implementation();
+      if (engine.rank < 0 || engine.rank >= transport.ranks() || (index > 0 && engine.rank <= engines_.back()->rank)) {
+        throw std::invalid_argument("the ranks of this process are not ascending or not known to the transport");
+      }
+      Mailbox& mailbox = mailboxes_[index];
+      mailbox.rank = engine.rank;
+      mailbox.out.resize(static_cast<std::size_t>(transport.ranks()));
+      engine.mailbox = &mailbox;
+      engines_.push_back(&engine);
+    }
+  }
+
+  WindowRun(const WindowRun&) = delete;
+  WindowRun& operator=(const WindowRun&) = delete;
+
+  ~WindowRun() {
+    for (LocalEngine::Implementation* engine : engines_) engine->mailbox = nullptr;
+  }
+
+  void run() {
+    for_each_rank([this](auto& engine) { engine.start(transport_.ranks()); });
+    while (window()) {
+    }
+    conclude(gather_outcomes());
+  }
+
+ private:
+  using Engine = LocalEngine::Implementation;
+
+  /// One exchange and the events that it makes safe. False when everybody is done or somebody failed: all ranks see
+  /// the same agreement and leave together.
+  bool window() {
+    for_each_rank([this](Engine& engine) {
+      engine.mailbox->progress = hooks_.progress ? hooks_.progress(engine.rank) : 0;
+      engine.mailbox->promise = engine.promise();
+    });
+    for (Engine* engine : engines_) engine->mailbox->failed = engine->failure.has_value();
+    Agreement agreement = exchange();
+    if (agreement.failed) return false;
+    bool done = agreement.bound.is_infinite();
+    for_each_rank([&agreement](Engine& engine) {
+      engine.receive();
+      // A promise may be earlier than one before; what was safe once stays safe.
+      engine.bound = std::max(engine.bound, agreement.bound);
+    });
+    if (agreement.progress > progress_ || done) {
+      progress_ = agreement.progress;
+      for_each_rank([this](Engine& engine) {
+        if (hooks_.advanced) hooks_.advanced(engine.rank, progress_);
+      });
+    }
+    if (done) return false;
+    for_each_rank([](Engine& engine) { engine.run_window(); });
+    return true;
+  }
+
+  Agreement exchange() {
+    auto begin = std::chrono::steady_clock::now();
+    Agreement agreement = transport_.exchange(mailboxes_);
+    std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    for (Engine* engine : engines_) engine->statistics.seconds_synchronization += seconds.count();
+    return agreement;
+  }
+
+  /// Whatever goes wrong on one rank is kept until the next exchange: a rank that left now would hang the others.
+  template <typename Step>
+  void for_each_rank(Step step) {
+    for (Engine* engine : engines_) {
+      if (engine->failure) continue;
+      try {
+        step(*engine);
+      } catch (const OutputError& error) {
+        fail(*engine, error.what(), true);
+      } catch (const std::exception& error) {
+        fail(*engine, error.what(), false);
+      } catch (...) {
+        fail(*engine, "unknown exception", false);
+      }
+    }
+  }
+
+  static void fail(Engine& engine, const std::string& text, bool output) {
+    engine.failure = Failure{.output = output, .when = engine.now(), .text = engine.context() + text};
+  }
+
+  std::vector<Outcome> gather_outcomes() {
+    std::vector<std::string> texts;
+    for (Engine* engine : engines_) texts.push_back(outcome_of(*engine).encode());
+    std::vector<Outcome> outcomes;
+    for (const std::string& text : transport_.gather(texts)) outcomes.push_back(Outcome::decode(text));
+    return outcomes;
+  }
+
+  // The model is asked what it waits for: that may fail too, and the others wait in gather.
+  static Outcome outcome_of(Engine& engine) {
+    try {
+      return engine.outcome();
+    } catch (const std::exception& error) {
+      fail(engine, error.what(), false);
+      return engine.outcome();
+    }
+  }
+
+  Transport& transport_;
+  const Hooks& hooks_;
+  std::vector<Mailbox> mailboxes_;
+  std::vector<Engine*> engines_;
+  std::int64_t progress_ = 0;
+};
+
+}  // namespace
+
+void run_windows(std::span<LocalEngine> local, Transport& transport, const Hooks& hooks) {
+  WindowRun(local, transport, hooks).run();
+}
+
+}  // namespace proteus::engine

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// One model, one hash: however it is cut, windowed, delayed or delivered.
+#include <gtest/gtest.h>
+
+#include "local_engine.hpp"
+#include "unit/engine/fuzz_model.hpp"
+
+namespace proteus::engine::testing {
+namespace {
+
+StateHash run(const FuzzModel& model, const Owners& owner, int ranks, Transport& transport, Patience patience = {}) {
+  auto engines = host_all(factory_of(model), owner, model.lookahead(), ranks);
+  for (LocalEngine& engine : engines) engine.implementation().patience = patience;
+  run_windows(engines, transport, {});
+  return hash_of(engines);
+}
+
+StateHash run(const FuzzModel& model, const Owners& owner, int ranks) {
+  auto transport = make_in_process_transport(ranks);
+  return run(model, owner, ranks, *transport);
+}
+
+class Equality : public ::testing::TestWithParam<std::tuple<std::uint64_t, Promises>> {
+ protected:
+  FuzzModel model() const {
+    std::uint64_t seed = std::get<0>(GetParam());
+    return {.seed = seed,
+            .processes = static_cast<std::uint32_t>(2 + mix64(seed) % 30),
+            .promises = std::get<1>(GetParam())};
+  }
+  StateHash expected() const { return run_fuzz_sequential(model()); }
+};
+
+TEST_P(Equality, OnAnyNumberOfRanks) {
+  StateHash hash = expected();
+  std::uint32_t processes = model().processes;
+  for (std::uint32_t ranks : {1U, 2U, 5U, 16U, processes, processes + 3}) {
+    EXPECT_EQ(run(model(), block_owners(processes, ranks), static_cast<int>(ranks)), hash) << ranks << " ranks";
+  }
+}
+
+TEST_P(Equality, UnderAnyPartition) {
+  StateHash hash = expected();
+  std::uint32_t processes = model().processes;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    EXPECT_EQ(run(model(), random_owners(processes, 4, seed), 4), hash) << "partition " << seed;
+  }
+  EXPECT_EQ(run(model(), Owners(processes, 2), 4), hash) << "all on rank 2";
+  Owners backwards = block_owners(processes, processes);
+  std::ranges::reverse(backwards);
+  EXPECT_EQ(run(model(), backwards, static_cast<int>(processes)), hash) << "backwards";
+}
+
+TEST_P(Equality, InAnyOrderOfDelivery) {
+  StateHash hash = expected();
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    auto transport = make_shuffling_transport(5, seed);
+    EXPECT_EQ(run(model(), random_owners(model().processes, 5, seed), 5, *transport), hash) << "seed " << seed;
+  }
+}
+
+TEST_P(Equality, WhereverARankBreaksOff) {
+  StateHash hash = expected();
+  for (int events : {1, 2, 7}) {
+    auto transport = make_in_process_transport(3);
+    Patience patience{.budget = std::chrono::seconds(0), .events_between_looks = events};
+    EXPECT_EQ(run(model(), block_owners(model().processes, 3), 3, *transport, patience), hash) << events << " events";
+  }
+}
+
+TEST_P(Equality, HasWorkToCompare) {
+  auto engines = host_all(factory_of(model()), block_owners(model().processes, 2), model().lookahead(), 2);
+  auto transport = make_in_process_transport(2);
+  run_windows(engines, *transport, {});
+  std::uint64_t events = 0;
+  std::uint64_t remote = 0;
+  for (const LocalEngine& engine : engines) {
+    events += engine.statistics().events;
+    remote += engine.statistics().messages_remote;
+    EXPECT_GT(engine.statistics().windows, 1U);
+  }
+  EXPECT_GT(events, 60U * model().processes);
+  EXPECT_GT(remote, 5U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Fuzz, Equality,
+                         ::testing::Combine(::testing::Range<std::uint64_t>(1, 13),
+                                            ::testing::Values(Promises::tight, Promises::early, Promises::none)));
+
+TEST(FuzzModel, DependsOnItsSeedAndItsOrder) {
+  EXPECT_FALSE(run_fuzz_sequential({.seed = 1}) == run_fuzz_sequential({.seed = 2}));
+  EXPECT_FALSE(run_fuzz_sequential({.operations = 60}) == run_fuzz_sequential({.operations = 61}));
+}
+
+TEST(FuzzModel, TightPromisesNeedFewerWindows) {
+  auto windows = [](Promises promises) {
+    FuzzModel model{.seed = 4, .processes = 6, .operations = 200, .promises = promises};
+    auto engines = host_all(factory_of(model), block_owners(6, 2), model.lookahead(), 2);
+    auto transport = make_in_process_transport(2);
+    run_windows(engines, *transport, {});
+    return engines[0].statistics().windows;
+  };
+  EXPECT_LT(windows(Promises::tight), windows(Promises::none));
+}
+
+}  // namespace
+}  // namespace proteus::engine::testing
