@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proteus/graph/compile.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "lowering.hpp"
+#include "memory.hpp"
+#include "schedule.hpp"
+
+namespace proteus::graph {
+namespace {
+
+using strategy::SchedulePolicy;
+
+std::string_view name_of_policy(SchedulePolicy policy) {
+  switch (policy) {
+    case SchedulePolicy::gpipe: return "gpipe";
+    case SchedulePolicy::one_f_one_b: return "1f1b";
+    case SchedulePolicy::interleaved_1f1b: return "interleaved-1f1b";
+  }
+  return "?";
+}
+
+/// The vocabulary is padded so that it divides over the axes that split it (Megatron-LM: a multiple of 128 * tp).
+std::int64_t vocab_multiple(const CompileInput& input, const strategy::Mesh& mesh) {
+  std::int64_t parts = 1;
+  for (const strategy::Annotation& entry : input.strategy.tree) {
+    if (!entry.split || !entry.split->contains("vocab")) continue;
+    parts = 1;
+    for (const std::string& axis : entry.split->at("vocab")) {
+      if (mesh.has_axis(axis)) parts *= mesh.axis_size(axis);
+    }
+  }
+  return input.runtime.vocab_multiple * parts;
+}
+
+/// Deals ops to global chunks: what stands before the first layer to the first, layers evenly or as the user listed
+/// them, what stands behind to the last.
+std::vector<std::vector<model::OpId>> deal(const model::Graph& graph, const strategy::Stages& stages, std::int64_t count) {
+  std::vector<std::vector<model::OpId>> chunks(static_cast<std::size_t>(count));
+  if (!stages.chunks.empty()) {
+    if (static_cast<std::int64_t>(stages.chunks.size()) != count) {
+      throw InputError(stages.where, "strategy.stages.chunks", std::to_string(stages.chunks.size()) + " chunks",
+                       std::to_string(count) + ", stages times chunks_per_stage");
+    }
+    std::vector<std::vector<strategy::Selector>> selectors;
+    for (const auto& texts : stages.chunks) {
+      selectors.emplace_back();
+      for (const std::string& text : texts) selectors.back().emplace_back(text, stages.where);
+    }
+    for (model::OpId id = 0; id < graph.ops.size(); ++id) {
+      const auto found = std::find_if(selectors.begin(), selectors.end(), [&](const auto& list) {
+        return std::any_of(list.begin(), list.end(), [&](const strategy::Selector& s) { return s.matches(graph.ops[id]); });
+      });
+      if (found == selectors.end()) {
+        throw InputError(stages.where, "strategy.stages.chunks", graph.ops[id].path + " is in no chunk", "every op in one");
+      }
+      chunks[static_cast<std::size_t>(found - selectors.begin())].push_back(id);
+    }
+    return chunks;
+  }
+  if (graph.layers % count != 0) {
+    throw InputError(stages.where, "strategy.stages", std::to_string(graph.layers) + " layers do not divide over " + std::to_string(count) + " chunks",
+                     "a number of chunks that divides the layers, or stages.chunks");
+  }
+  const std::int64_t per_chunk = graph.layers / count;
+  bool behind = false;
+  for (model::OpId id = 0; id < graph.ops.size(); ++id) {
+    const int layer = graph.ops[id].layer;
+    behind = behind || layer >= 0;
+    const std::int64_t chunk = layer >= 0 ? layer / per_chunk : (behind ? count - 1 : 0);
+    chunks[static_cast<std::size_t>(chunk)].push_back(id);
+  }
+  return chunks;
+}
+
+void check_chunks(const LoweringContext& context, const strategy::Stages& stages) {
+  int last = 0;
+  for (model::OpId id = 0; id < context.graph.ops.size(); ++id) {
+    if (context.chunk_of[id] < last) {
+      throw InputError(stages.where, "strategy.stages.chunks", context.graph.ops[id].path + " comes before what it needs", "chunks in the order of the model");
+    }
+    last = context.chunk_of[id];
+    for (const model::Operand& operand : context.graph.ops[id].inputs) {
+      const int made = context.chunk_of[context.graph.tensors[operand.tensor].producer];
+      if (context.chunk_of[id] > made + 1) {
+        throw InputError(stages.where, "strategy.stages.chunks", context.graph.ops[id].path + " reads what was made more than one chunk before it", "neighbouring chunks");
+      }
+    }
+  }
+  for (std::size_t chunk = 0; chunk < context.chunks.size(); ++chunk) {
+    if (context.chunks[chunk].empty()) throw InputError(stages.where, "strategy.stages.chunks", "chunk " + std::to_string(chunk) + " is empty", "at least one op");
+  }
+}
+
+/// Stores equal phases once.
+class PhaseTable {
+ public:
+  explicit PhaseTable(Job& job) : job_(job) {}
+  std::uint32_t operator()(Phase phase) {
+    auto found = std::find_if(job_.phases.begin(), job_.phases.end(), [&](const Phase& other) {
+      return other.name == phase.name && other.ops == phase.ops && other.descriptions.size() == phase.descriptions.size() &&
+             std::equal(other.descriptions.begin(), other.descriptions.end(), phase.descriptions.begin());
+    });
+    if (found == job_.phases.end()) found = job_.phases.insert(found, std::move(phase));
+    return static_cast<std::uint32_t>(found - job_.phases.begin());
+  }
+
+ private:
+  Job& job_;
+};
+
+Program program_of_stage(const LoweringContext& context, Job& job, PhaseTable& phases, int stage, const std::vector<Slot>& slots,
+                         std::int64_t micro_batches) {
+  const bool reduce = reduces_in_backward(context);
+  Program program;
+  program.name = "stage " + std::to_string(stage);
+  std::map<std::tuple<bool, std::int64_t, bool>, std::uint32_t> numbers;
+  for (const Slot& slot : slots) {
+    const bool last = reduce && !slot.forward && slot.micro_batch == micro_batches - 1;
+    const auto key = std::tuple{slot.forward, slot.chunk, last};
+    auto known = numbers.find(key);
+    if (known == numbers.end()) {
+      const int chunk = static_cast<int>(slot.chunk * context.stages) + stage;
+      known = numbers.emplace(key, phases(slot.forward ? lower_forward(context, chunk) : lower_backward(context, chunk, last))).first;
+    }
+    program.steps.push_back({known->second, static_cast<std::uint32_t>(slot.micro_batch)});
+  }
+  program.steps.push_back({phases(lower_epilogue(context, stage)), 0});
+  program.finish(job.phases);
+  return program;
+}
+
+void describe(const CompileInput& input, const model::Graph& graph, std::int64_t micro_batches, Job& job) {
+  double flops = 0;
+  for (const model::Op& op : graph.ops) flops += op.forward_flops();
+  // Forward, gradient of the inputs and gradient of the weights (or of the second operand) cost the same each.
+  job.model_flops_per_iteration = 3 * flops * static_cast<double>(micro_batches);
+  job.samples_per_iteration = input.strategy.global_batch;
+  job.tokens_per_iteration = input.strategy.global_batch * input.model.seq_len;
+  auto peak = input.cluster.node.gpu.peak.find(input.strategy.type);
+  if (peak == input.cluster.node.gpu.peak.end()) {
+    throw InputError(input.strategy.where, "strategy.dtype", input.cluster.node.gpu.name + " has no peak for " + std::string(proteus::name_of(input.strategy.type)),
+                     "a type that the GPU computes in");
+  }
+  job.peak_flops = peak->second;
+  for (const std::string& axis : input.strategy.mesh.order) job.mesh.emplace_back(axis, input.strategy.mesh.sizes.at(axis));
+}
+
+}  // namespace
+
+Job compile(const CompileInput& input) {
+  Job job;
+  job.devices = input.cluster.devices();
+  job.iterations = input.iterations;
+  job.island_size = input.cluster.node.gpus;
+  const strategy::Strategy& strategy = input.strategy;
+  const strategy::Mesh mesh(strategy.mesh, job.devices);
+  for (const std::string& axis : {strategy.stages.axis, strategy.batch_axis}) {
+    if (!mesh.has_axis(axis)) throw InputError(strategy.where, "strategy.mesh", "no axis `" + axis + "`", "an axis for stages (stages.axis) and one for replicas (batch_axis)");
+  }
+  const std::int64_t replicas = mesh.axis_size(strategy.batch_axis);
+  if (strategy.global_batch < 1 || strategy.global_batch % (strategy.micro_batch * replicas) != 0) {
+    throw InputError(strategy.where, "strategy.global_batch", std::to_string(strategy.global_batch) + " does not divide by micro_batch * " + strategy.batch_axis + " = " + std::to_string(strategy.micro_batch * replicas), "a multiple of it");
+  }
+  const std::int64_t micro_batches = strategy.global_batch / (strategy.micro_batch * replicas);
+  const model::Graph graph = model::build_transformer(input.model, {strategy.micro_batch * replicas, vocab_multiple(input, mesh), strategy.type});
+  const auto plans = strategy::plan(graph, strategy, mesh);
+
+  const Pipeline pipeline{mesh.axis_size(strategy.stages.axis), strategy.stages.chunks_per_stage, micro_batches};
+  if (strategy.schedule == SchedulePolicy::interleaved_1f1b ? pipeline.micro_batches % pipeline.stages != 0 : pipeline.chunks != 1) {
+    throw InputError(strategy.where, "strategy.schedule", std::string(name_of_policy(strategy.schedule)) + " with " + std::to_string(pipeline.chunks) + " chunks and " + std::to_string(micro_batches) + " micro-batches",
+                     "interleaved-1f1b with micro-batches that are a multiple of the stages, or one chunk per stage");
+  }
+  Collectives collectives(job, mesh, input.cluster, input.communication);
+  Names names(job);
+  LoweringContext context{input, mesh, graph, plans, deal(graph, strategy.stages, pipeline.stages * pipeline.chunks), std::vector<int>(graph.ops.size()),
+                          pipeline.stages, collectives, names, name_of_policy(strategy.schedule)};
+  for (std::size_t chunk = 0; chunk < context.chunks.size(); ++chunk) {
+    for (model::OpId id : context.chunks[chunk]) context.chunk_of[id] = static_cast<int>(chunk);
+  }
+  check_chunks(context, strategy.stages);
+
+  describe(input, graph, micro_batches, job);
+  job.comm_slowdown = 1 + input.runtime.communication_slowdown;
+  job.stage_count = pipeline.stages;
+  const auto& stage_atoms = mesh.axis(strategy.stages.axis);
+  job.stage_stride = stage_atoms.empty() ? job.devices : mesh.stride(stage_atoms.front());
+  PhaseTable phases(job);
+  std::vector<std::vector<Slot>> slots;
+  for (int stage = 0; stage < static_cast<int>(pipeline.stages); ++stage) {
+    slots.push_back(schedule(strategy.schedule, pipeline, stage));
+    Program program = program_of_stage(context, job, phases, stage, slots.back(), micro_batches);
+    auto same = std::find_if(job.programs.begin(), job.programs.end(), [&](const Program& other) { return other.steps == program.steps; });
+    if (same == job.programs.end()) same = job.programs.insert(same, std::move(program));
+    job.program_of_stage.push_back(static_cast<std::uint32_t>(same - job.programs.begin()));
+  }
+  for (std::uint32_t number = 0; number < job.programs.size(); ++number) {
+    const auto stage = std::find(job.program_of_stage.begin(), job.program_of_stage.end(), number) - job.program_of_stage.begin();
+    job.memory.push_back(plan_memory(context, job, static_cast<int>(stage), slots[static_cast<std::size_t>(stage)]));
+  }
+  return job;
+}
+
+std::size_t program_bytes(const Job& job) {
+  std::size_t bytes = 0;
+  for (const Phase& phase : job.phases) bytes += phase.ops.size() * (sizeof(ProgramOp) + sizeof(OpDescription) + 2 * sizeof(std::int64_t));
+  for (const Program& program : job.programs) bytes += program.steps.size() * (sizeof(Step) + 3 * sizeof(std::int64_t));
+  for (const CollectiveUse& use : job.collectives) bytes += sizeof(CollectiveUse) + use.cost.size() * sizeof(cost::CollectiveCost);
+  bytes += job.families.size() * sizeof(CommunicatorFamily);
+  return bytes;
+}
+
+}  // namespace proteus::graph

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule.hpp"
+
+#include <algorithm>
+
+namespace proteus::graph {
+namespace {
+
+std::vector<Slot> gpipe(const Pipeline& p) {
+  std::vector<Slot> slots;
+  for (std::int64_t mb = 0; mb < p.micro_batches; ++mb) slots.push_back({true, 0, mb});
+  for (std::int64_t mb = 0; mb < p.micro_batches; ++mb) slots.push_back({false, 0, mb});
+  return slots;
+}
+
+/// Warm-up forwards, then one forward and one backward in turn, then what backwards remain. `total` virtual
+/// micro-batches; `slot(k, forward)` names the k-th of a direction.
+template <typename SlotOf>
+std::vector<Slot> one_forward_one_backward(std::int64_t warm_up, std::int64_t total, SlotOf slot) {
+  std::vector<Slot> slots;
+  for (std::int64_t k = 0; k < warm_up; ++k) slots.push_back(slot(k, true));
+  for (std::int64_t k = warm_up; k < total; ++k) {
+    slots.push_back(slot(k, true));
+    slots.push_back(slot(k - warm_up, false));
+  }
+  for (std::int64_t k = total - warm_up; k < total; ++k) slots.push_back(slot(k, false));
+  return slots;
+}
+
+}  // namespace
+
+std::vector<Slot> schedule(strategy::SchedulePolicy policy, const Pipeline& p, std::int64_t stage) {
+  switch (policy) {
+    case strategy::SchedulePolicy::gpipe:
+      return gpipe(p);
+    case strategy::SchedulePolicy::one_f_one_b:
+      return one_forward_one_backward(std::min(p.stages - stage - 1, p.micro_batches), p.micro_batches,
+                                      [](std::int64_t k, bool forward) { return Slot{forward, 0, k}; });
+    case strategy::SchedulePolicy::interleaved_1f1b: {
+      const std::int64_t total = p.micro_batches * p.chunks;
+      // All chunks of a group of `stages` micro-batches come before the next group.
+      const auto slot = [&](std::int64_t k, bool forward) {
+        const std::int64_t group = k / (p.stages * p.chunks);
+        const std::int64_t within = k % (p.stages * p.chunks);
+        const std::int64_t chunk = within / p.stages;
+        return Slot{forward, forward ? chunk : p.chunks - 1 - chunk, group * p.stages + within % p.stages};
+      };
+      const std::int64_t warm_up = std::min((p.stages - stage - 1) * 2 + (p.chunks - 1) * p.stages, total);
+      // With no more micro-batches than stages, Megatron-LM runs all forwards first.
+      return one_forward_one_backward(p.micro_batches == p.stages ? total : warm_up, total, slot);
+    }
+  }
+  return {};
+}
+
+}  // namespace proteus::graph
