@@ -60,8 +60,8 @@ void LocalEngine::Implementation::index_slots() {
 void LocalEngine::Implementation::start(int ranks) {
   for (std::size_t object = 0; object < owner->size(); ++object) {
     if ((*owner)[object] >= static_cast<std::uint32_t>(ranks)) {
-      throw SimulationError(
-          fmt::format("logical process {} belongs to rank {}, but there are {} ranks", object, (*owner)[object], ranks));
+      throw SimulationError(fmt::format("logical process {} belongs to rank {}, but there are {} ranks", object,
+                                        (*owner)[object], ranks));
     }
   }
   index_slots();
@@ -103,8 +103,9 @@ void LocalEngine::Implementation::send(Event event) {
   }
   check_time(event);
   if (event.time() < later(now(), lookahead)) {
-    throw SimulationError(fmt::format("sends a message to logical process {} for {}, less than the shortest delay {} away",
-                                      event.object, text_of(event.time()), text_of(lookahead)));
+    throw SimulationError(
+        fmt::format("sends a message to logical process {} for {}, less than the shortest delay {} away", event.object,
+                    text_of(event.time()), text_of(lookahead)));
   }
   // The rank that hosts the receiver plays no part in these checks, so that no partition hides an error.
   if (event.time() < running->promise || event.time() < bound) {
@@ -162,7 +163,8 @@ void LocalEngine::Implementation::receive() {
   earliest_out = Time::infinity();
   for (const Event& event : mailbox->in) {
     if (event.object >= owner->size() || (*owner)[event.object] != static_cast<std::uint32_t>(rank)) {
-      throw SimulationError(fmt::format("a message for logical process {} arrived, which lives elsewhere", event.object));
+      throw SimulationError(
+          fmt::format("a message for logical process {} arrived, which lives elsewhere", event.object));
     }
     if (event.time() < bound) {
       const LogicalProcess& receiver = *slots[slot_of[event.object - first_object]].process;

@@ -89,8 +89,9 @@ class MpiTransport final : public Transport {
     for (std::size_t rank = 0; rank < sent_.size(); ++rank) {
       sent_[rank] = {mailbox.promise.ps(), mailbox.progress, mailbox.out[rank].size(), mailbox.failed ? 1U : 0U};
     }
-    check(MPI_Alltoall(sent_.data(), sizeof(Header), MPI_BYTE, received_.data(), sizeof(Header), MPI_BYTE, communicator_),
-          "MPI_Alltoall");
+    check(
+        MPI_Alltoall(sent_.data(), sizeof(Header), MPI_BYTE, received_.data(), sizeof(Header), MPI_BYTE, communicator_),
+        "MPI_Alltoall");
   }
 
   void deliver(Mailbox& mailbox) {

@@ -132,8 +132,8 @@ Outcome Outcome::decode(const std::string& text) {
     failure.when = Time::picoseconds(static_cast<std::int64_t>(reader.number()));
     failure.text = reader.string();
   }
-  for (auto* value : {&outcome.sent, &outcome.received, &outcome.processes, &outcome.unfinished,
-                      &outcome.blocked_lines}) {
+  for (auto* value :
+       {&outcome.sent, &outcome.received, &outcome.processes, &outcome.unfinished, &outcome.blocked_lines}) {
     *value = reader.number();
   }
   outcome.last_event = Time::picoseconds(static_cast<std::int64_t>(reader.number()));

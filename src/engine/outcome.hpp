@@ -38,8 +38,8 @@ struct Outcome {
   static Outcome decode(const std::string& text);
 };
 
-/// Throws what the outcomes of all ranks, in rank order, amount to; returns if all is well. Deadlock texts do not depend
-/// on how processes are spread over ranks.
+/// Throws what the outcomes of all ranks, in rank order, amount to; returns if all is well. Deadlock texts do not
+/// depend on how processes are spread over ranks.
 void conclude(std::span<const Outcome> outcomes);
 
 }  // namespace proteus::engine

@@ -49,10 +49,10 @@ void RadixHeap::open_next_instant() {
 }
 
 void RadixHeap::refuse(const Event& event) const {
-  throw SimulationError(fmt::format("event of logical process {} at {} (delta {}) comes before the last one handled, at "
-                                    "{} (delta {})",
-                                    event.object, text_of(event.time()), event.delta, text_of(last_.time()),
-                                    last_.delta));
+  throw SimulationError(
+      fmt::format("event of logical process {} at {} (delta {}) comes before the last one handled, at "
+                  "{} (delta {})",
+                  event.object, text_of(event.time()), event.delta, text_of(last_.time()), last_.delta));
 }
 
 }  // namespace proteus::engine

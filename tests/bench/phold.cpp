@@ -21,7 +21,7 @@ namespace proteus::engine::testing {
 namespace {
 
 struct Options {
-  std::map<std::string, double> values{{"processes", 4096}, {"events", 16},     {"end_us", 6}, {"remote", 0.1},
+  std::map<std::string, double> values{{"processes", 4096}, {"events", 16},        {"end_us", 6}, {"remote", 0.1},
                                        {"mean_us", 1},      {"lookahead_us", 0.1}, {"ranks", 1}};
 
   double operator[](const std::string& name) const { return values.at(name); }
@@ -141,11 +141,15 @@ void run(const Options& options, int rank, int processes_of_mpi) {
   Totals totals(engines);
   if (rank != 0) return;
   std::cout << fmt::format(
-      "ranks {} ({})  events {}  seconds {:.3f}  events/s {:.3g}  windows {}  remote messages {}  synchronization {:.3f} s"
+      "ranks {} ({})  events {}  seconds {:.3f}  events/s {:.3g}  windows {}  remote messages {}  synchronization "
+      "{:.3f} s"
       "  hash {}\n",
-      ranks, processes_of_mpi > 1 ? "MPI" : ranks > 0 ? "virtual" : "sequential", totals.sums[0], seconds.count(),
-      static_cast<double>(totals.sums[0]) / seconds.count(), totals.windows, totals.sums[1], totals.synchronization,
-      StateHash{.high = totals.sums[2], .low = totals.sums[3]}.to_string());
+      ranks,
+      processes_of_mpi > 1 ? "MPI"
+      : ranks > 0          ? "virtual"
+                           : "sequential",
+      totals.sums[0], seconds.count(), static_cast<double>(totals.sums[0]) / seconds.count(), totals.windows,
+      totals.sums[1], totals.synchronization, StateHash{.high = totals.sums[2], .low = totals.sums[3]}.to_string());
 }
 
 }  // namespace

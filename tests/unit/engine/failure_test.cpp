@@ -2,6 +2,7 @@
 // Whatever goes wrong ends the run, on every rank, with the name of what went wrong.
 #include <gmock/gmock.h>
 
+#include "local_engine.hpp"
 #include "proteus/base/error.hpp"
 #include "unit/engine/hosting.hpp"
 #include "unit/engine/scripted_process.hpp"
@@ -91,6 +92,28 @@ TEST(Failure, BrokenPromiseIsCaughtEvenIfNoWindowPassedIt) {
   }
 }
 
+TEST(Failure, PromiseTakenBackIsBroken) {
+  // Between the two events the rank breaks off and asks again: what others did on the first promise stays done.
+  auto handled = std::make_shared<int>(0);
+  Script liar;
+  liar.start = [](Scheduler& scheduler) {
+    scheduler.schedule({.time_ps = 100});
+    scheduler.schedule({.time_ps = 105});
+  };
+  liar.handle = [handled](const Event&, Scheduler& scheduler) {
+    if (++*handled == 2) scheduler.send({.time_ps = 120, .object = 1});
+  };
+  liar.promise = [handled] { return Time::picoseconds(*handled == 0 ? 500 : 120); };
+  Script busy;
+  busy.start = [](Scheduler& scheduler) { scheduler.schedule({.time_ps = 400}); };
+  busy.promise = [] { return Time::infinity(); };
+  auto engines = host_all(factory_of({liar, busy}), {0, 1}, kDelay, 2);
+  engines[0].implementation().patience = {.budget = std::chrono::seconds(0), .events_between_looks = 1};
+  auto transport = make_in_process_transport(2);
+  EXPECT_THAT(error_of([&] { run_windows(engines, *transport, {}); }),
+              AllOf(HasSubstr("island 0 at 0.000000000105 s: breaks"), HasSubstr("before 0.000000000500 s")));
+}
+
 TEST(Failure, PromiseEndsWhereAMessageArrives) {
   // Promises only speak of what happens without further messages: an answer may come before them.
   Script asks = at(100, [](Scheduler& scheduler) {
@@ -118,7 +141,8 @@ TEST(Failure, SendsAndSchedulesAreChecked) {
               AllOf(HasSubstr("island 0"), HasSubstr("shortest delay")));
   EXPECT_THAT(error([](Scheduler& s) { s.send({.time_ps = 109, .object = 1}); }), HasSubstr("shortest delay"));
   EXPECT_THAT(error([](Scheduler& s) { s.send({.time_ps = 200, .object = 2}); }), HasSubstr("logical process 2"));
-  EXPECT_THAT(error([](Scheduler& s) { s.schedule({.time_ps = Time::infinity().ps()}); }), HasSubstr("end of simulated"));
+  EXPECT_THAT(error([](Scheduler& s) { s.schedule({.time_ps = Time::infinity().ps()}); }),
+              HasSubstr("end of simulated"));
   EXPECT_THAT(error([](Scheduler& s) { s.schedule({.time_ps = s.now().ps()}); }), HasSubstr("without delay"));
   EXPECT_EQ(error([](Scheduler& s) { s.send({.time_ps = 110, .object = 1}); }), "no SimulationError");
 }

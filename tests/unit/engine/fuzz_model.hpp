@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "hosting.hpp"
 #include "proteus/base/hash.hpp"
 #include "proteus/engine/logical_process.hpp"
 #include "proteus/engine/simulation.hpp"
-#include "hosting.hpp"
 
 namespace proteus::engine::testing {
 
@@ -41,7 +41,8 @@ class FuzzProcess final : public LogicalProcess {
     for (std::uint64_t link = 0; link < links; ++link) {
       auto peer = static_cast<std::uint32_t>(model.random(object, link, 1) % model.processes);
       if (peer == object) peer = (peer + 1) % model.processes;
-      Time delay = Time::picoseconds(FuzzModel::kQuantum * (1 + static_cast<std::int64_t>(model.random(object, link, 2) % 5)));
+      Time delay =
+          Time::picoseconds(FuzzModel::kQuantum * (1 + static_cast<std::int64_t>(model.random(object, link, 2) % 5)));
       links_.push_back({peer, delay});
       shortest_ = std::min(shortest_, delay);
     }
@@ -67,8 +68,8 @@ class FuzzProcess final : public LogicalProcess {
       if (event.payload % kHops == 0) return;
       Time when = scheduler.now() + Time::picoseconds(FuzzModel::kQuantum * static_cast<std::int64_t>(rolling_ % 3));
       pending_.insert(when);
-      scheduler.schedule({.time_ps = when.ps(), .priority = 3, .kind = kAnswer, .instance = answers_++,
-                          .payload = event.payload - 1});
+      scheduler.schedule(
+          {.time_ps = when.ps(), .priority = 3, .kind = kAnswer, .instance = answers_++, .payload = event.payload - 1});
     } else if (event.kind == kAnswer) {
       pending_.erase(pending_.find(scheduler.now()));
       send(scheduler, event.payload);
@@ -113,7 +114,9 @@ class FuzzProcess final : public LogicalProcess {
 
   void schedule_operation(Scheduler& scheduler) {
     if (next_ == ends_.size()) return;
-    scheduler.schedule({.time_ps = ends_[next_].ps(), .priority = 2, .kind = kOperation,
+    scheduler.schedule({.time_ps = ends_[next_].ps(),
+                        .priority = 2,
+                        .kind = kOperation,
                         .instance = static_cast<std::uint32_t>(next_)});
   }
 
@@ -123,8 +126,13 @@ class FuzzProcess final : public LogicalProcess {
     Time when = scheduler.now() + link.delay + ahead;
     // Before or after the receiver's own events of the same time.
     std::uint8_t priority = rolling_ / 64 % 2 == 0 ? 0 : 4;
-    scheduler.send({.time_ps = when.ps(), .priority = priority, .kind = kMessage, .object = link.peer,
-                    .instance = object_, .member = sent_++, .payload = payload});
+    scheduler.send({.time_ps = when.ps(),
+                    .priority = priority,
+                    .kind = kMessage,
+                    .object = link.peer,
+                    .instance = object_,
+                    .member = sent_++,
+                    .payload = payload});
   }
 
   FuzzModel model_;

@@ -57,7 +57,8 @@ TEST_P(RadixHeapAgainstReference, PopsTheSameOrder) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Spreads, RadixHeapAgainstReference,
-                         ::testing::Values(1, 2, 3, 10, 1'000, 1'000'000, std::int64_t{1} << 40, std::int64_t{1} << 44));
+                         ::testing::Values(1, 2, 3, 10, 1'000, 1'000'000, std::int64_t{1} << 40,
+                                           std::int64_t{1} << 44));
 
 TEST(RadixHeap, PeekDoesNotMoveTheInstant) {
   RadixHeap heap;

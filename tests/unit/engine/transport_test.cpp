@@ -106,7 +106,8 @@ std::string error_with(std::function<void(std::vector<Event>&)> tamper) {
 
 TEST(Transport, LateLostAndMisledMessagesAreNoticed) {
   EXPECT_EQ(error_with([](auto&) {}), "no SimulationError");
-  EXPECT_THAT(error_with([](auto& events) { events.clear(); }), HasSubstr("lost: ranks sent 1 to each other and received 0"));
+  EXPECT_THAT(error_with([](auto& events) { events.clear(); }),
+              HasSubstr("lost: ranks sent 1 to each other and received 0"));
   EXPECT_THAT(error_with([](auto& events) {
                 for (Event& event : events) event.time_ps = 70;
               }),
