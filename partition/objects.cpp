@@ -134,8 +134,12 @@ void Objects::find_domains() {
   for (std::size_t i = 0; i < communicators_.size(); ++i) {
     if (anchor[i] == no_domain) continue;
     std::uint32_t root = find(parents, anchor[i]);
-    if (number[root] == no_domain) number[root] = domains_++;
+    if (number[root] == no_domain) {
+      number[root] = domains();
+      members_.emplace_back();
+    }
     domain_[i] = number[root];
+    members_[domain_[i]].push_back(islands_ + static_cast<std::uint32_t>(i));
   }
 }
 
@@ -143,14 +147,6 @@ std::optional<std::uint32_t> Objects::domain_of(std::uint32_t communicator_objec
   std::uint32_t domain = domain_[communicator_object - islands_];
   if (domain == no_domain) return std::nullopt;
   return first_domain() + domain;
-}
-
-std::vector<std::uint32_t> Objects::communicators_of(std::uint32_t domain_object) const {
-  std::vector<std::uint32_t> result;
-  for (std::uint32_t i = 0; i < domain_.size(); ++i) {
-    if (domain_[i] == domain_object - first_domain()) result.push_back(islands_ + i);
-  }
-  return result;
 }
 
 }  // namespace proteus::partition

@@ -21,7 +21,8 @@ Device::Device(const Tables& tables, std::int64_t id, bool wanted)
       id_(id),
       program_index_(tables.job.class_of(id)),
       wanted_(wanted),
-      plain_(!tables.jitter.active() && !tables.has_delays(id)) {
+      has_delays_(tables.has_delays(id)),
+      plain_(!tables.jitter.active() && !has_delays_) {
   for (Stream stream : every_stream) {
     if (program_->streams_before.back()[static_cast<std::size_t>(stream)] == 0) {
       at(stream).finished = true;
@@ -92,7 +93,7 @@ void Device::synchronize(const Cursor& cursor, std::size_t number, std::int64_t 
 std::int64_t Device::altered_work(const graph::ProgramOp& op, std::int64_t position) const {
   std::int64_t work = op.duration_ps;
   if (tables_->jitter.active()) work = tables_->jitter.apply(work, id_, position);
-  return work + tables_->delay(id_, position);
+  return has_delays_ ? work + tables_->delay(id_, position) : work;
 }
 
 std::int64_t Device::slowed(const graph::ProgramOp& op, std::int64_t work) {

@@ -149,7 +149,14 @@ class Device {
   /// Says why the compute stream stood still from compute_end_ps_ to `start_ps`, as it is known at `now`.
   void account_gap(std::int64_t start_ps, std::int64_t now, Ledger& ledger) const;
 
+  // Lower bounds for promises: not before this, unless a message arrives. `earliest_ps` is the island's next event.
+
+  /// An op of the program, which has not ended, ends.
+  std::int64_t ends_ps(Stream stream, std::int32_t iteration, std::uint32_t step, std::uint16_t number,
+                       std::int64_t earliest_ps) const;
+  /// The head of a stream, which is not under way, can start.
   std::int64_t unblocked_ps(Stream stream, std::int64_t earliest_ps) const;
+  /// The first `count` compute ops of a phase instance, and all in front of it, have ended.
   std::int64_t compute_reaches_ps(std::int32_t iteration, std::uint32_t step, std::int64_t count,
                                   std::int64_t earliest_ps) const;
 
@@ -158,6 +165,7 @@ class Device {
   std::int64_t id_;
   std::uint32_t program_index_;
   bool wanted_;
+  bool has_delays_;
   bool plain_;               ///< neither jitter nor delays
   bool running_ = false;
   bool slow_ = false;        ///< a communication kernel was resident when the run was planned

@@ -17,17 +17,44 @@ std::int64_t shortest(std::int64_t work, double factor) {
 
 }  // namespace
 
+std::int64_t Device::ends_ps(Stream stream, std::int32_t iteration, std::uint32_t step, std::uint16_t number,
+                             std::int64_t earliest_ps) const {
+  const graph::Phase& phase = tables_->job.phases[program_->steps[step].phase];
+  const graph::ProgramOp& op = phase.ops[number];
+  if (stream == Stream::compute) {
+    return compute_reaches_ps(iteration, step, phase.compute_needed[number] + 1, earliest_ps);
+  }
+  // The end of a collective with other islands is a message, wherever the op stands now.
+  return tables_->spans(op.collective, id_) ? never : earliest_ps;
+}
+
 std::int64_t Device::unblocked_ps(Stream stream, std::int64_t earliest_ps) const {
   const Cursor& cursor = at(stream).cursor;
+  const graph::Phase& phase = phase_at(cursor);
   const std::uint16_t number = number_at(stream);
-  const graph::ProgramOp& op = phase_at(cursor).ops[number];
-  auto issue = issue_ps(cursor, number);
-  std::int64_t time = issue.value_or(earliest_ps);
+  const graph::ProgramOp& op = phase.ops[number];
+  std::int64_t time = 0;
+  if (auto issue = issue_ps(cursor, number)) {
+    time = *issue;
+  } else {
+    // The host stands at the first synchronizing op that has not ended.
+    auto count = static_cast<std::int64_t>(program_->syncs.size());
+    const graph::Program::Place& place = program_->syncs[static_cast<std::size_t>(syncs_done_ % count)];
+    const graph::Phase& there = tables_->job.phases[program_->steps[place.step].phase];
+    const Stream other = there.ops[place.op].stream;
+    // An op of the compute stream that waits for the host behind another of its ops: what is blocked comes later.
+    time = stream == Stream::compute && other == Stream::compute
+               ? earliest_ps
+               : ends_ps(other, static_cast<std::int32_t>(syncs_done_ / count), place.step, place.op, earliest_ps);
+  }
   for (std::size_t w = 0; w < op.wait_count; ++w) {
     const graph::Wait& wait = op.waits[w];
     if (wait.stream == stream || wait_met(wait, cursor)) continue;
     if (wait.stream == Stream::compute) {
       time = std::max(time, compute_reaches_ps(cursor.iteration, cursor.step, wait.count, earliest_ps));
+    } else if (wait.count > 0) {
+      const auto& numbers = phase.by_stream[static_cast<std::size_t>(wait.stream)];
+      time = std::max(time, ends_ps(wait.stream, cursor.iteration, cursor.step, numbers[wait.count - 1u], earliest_ps));
     } else {
       const StreamState& other = at(wait.stream);
       time = std::max(time, other.in_flight && other.outside ? never : earliest_ps);

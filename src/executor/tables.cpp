@@ -85,9 +85,20 @@ Tables::Tables(const graph::Job& the_job, const cluster::Cluster& the_cluster, O
       spanning_(make_prices(job, *objects, true)),
       delays_(options.delays) {
   check(job, options);
+  for (std::uint32_t family = 0; family < job.families.size(); ++family) {
+    std::int64_t spanning = objects->communicators(family);
+    spans_.push_back(spanning == 0 ? 0 : spanning == job.families[family].groups() ? 1 : -1);
+  }
   std::stable_sort(delays_.begin(), delays_.end(), earlier);
   lookahead_ps = std::min(job.lookahead, shortest_delay(job, *objects)).ps();
   if (lookahead_ps < 1) throw SimulationError("messages between logical processes must take time");
+}
+
+bool Tables::spans(std::uint32_t collective, std::int64_t device) const {
+  std::uint32_t family = job.collectives[collective].family;
+  if (spans_[family] >= 0) return spans_[family] == 1;
+  auto place = job.families[family].locate(device);
+  return place && objects->object_of(family, place->group).has_value();
 }
 
 const Price& Tables::price(std::uint32_t collective, std::uint32_t placement, bool spanning) const {

@@ -47,6 +47,8 @@ class Tables {
 
   /// `spanning`: the communicator leaves its island. Throws SimulationError where there is no price.
   const Price& price(std::uint32_t collective, std::uint32_t placement, bool spanning) const;
+  /// Whether the group of `device` that runs `collective` leaves its island.
+  bool spans(std::uint32_t collective, std::int64_t device) const;
   /// Delay that the user added to a compute op, in ps.
   std::int64_t delay(std::int64_t device, std::int64_t position) const;
   bool has_delays(std::int64_t device) const;
@@ -57,6 +59,7 @@ class Tables {
  private:
   std::vector<std::vector<Price>> inner_;     ///< by collective and placement
   std::vector<std::vector<Price>> spanning_;
+  std::vector<std::int8_t> spans_;            ///< by family: 1 all groups, 0 none, -1 some
   std::vector<Delay> delays_;                 ///< by device and position
 };
 

@@ -113,8 +113,12 @@ void Program::finish(const std::vector<Phase>& phases) {
   syncs_before.assign(1, 0);
   compute_before_ps.assign(1, 0);
   streams_before.assign(1, {});
-  for (const Step& step : steps) {
-    const Phase& phase = phases.at(step.phase);
+  syncs.clear();
+  for (std::uint32_t number = 0; number < steps.size(); ++number) {
+    const Phase& phase = phases.at(steps[number].phase);
+    for (std::size_t i = 0; i < phase.ops.size(); ++i) {
+      if (phase.ops[i].host_sync) syncs.push_back({number, static_cast<std::uint16_t>(i)});
+    }
     rows_before.push_back(rows_before.back() + static_cast<std::int64_t>(phase.ops.size()));
     host_before_ps.push_back(host_before_ps.back() + phase.host_ps);
     syncs_before.push_back(syncs_before.back() + phase.syncs);

@@ -125,6 +125,12 @@ struct Program {
   std::vector<std::int32_t> syncs_before;
   std::vector<std::int64_t> compute_before_ps;  ///< full-speed compute time of an iteration in front of the step
   std::vector<std::array<std::int64_t, stream_count>> streams_before;  ///< ops on each stream in front of the step
+  struct Place {
+    std::uint32_t step = 0;
+    std::uint16_t op = 0;
+    bool operator==(const Place&) const = default;
+  };
+  std::vector<Place> syncs;                   ///< host_sync ops of an iteration
   /// The first step >= this one with an op on the stream that can leave the island, or no_step.
   std::array<std::vector<std::uint32_t>, stream_count> next_external_step;
   static constexpr std::uint32_t no_step = std::numeric_limits<std::uint32_t>::max();

@@ -33,7 +33,11 @@ class Objects {
 
   std::uint32_t islands() const { return islands_; }
   std::uint32_t communicators() const { return static_cast<std::uint32_t>(communicators_.size()); }
-  std::uint32_t domains() const { return domains_; }
+  /// Those of one family.
+  std::uint32_t communicators(std::uint32_t family) const {
+    return first_of_family_[family + 1] - first_of_family_[family];
+  }
+  std::uint32_t domains() const { return static_cast<std::uint32_t>(members_.size()); }
   std::uint32_t count() const { return islands() + communicators() + domains(); }
 
   bool is_island(std::uint32_t object) const { return object < islands_; }
@@ -51,7 +55,9 @@ class Objects {
   /// The domain's object; nothing where none of the communicator's collectives goes on the fabric.
   std::optional<std::uint32_t> domain_of(std::uint32_t communicator_object) const;
   /// Communicators of a domain, ascending.
-  std::vector<std::uint32_t> communicators_of(std::uint32_t domain_object) const;
+  std::span<const std::uint32_t> communicators_of(std::uint32_t domain_object) const {
+    return members_[domain_object - first_domain()];
+  }
 
   /// Whether any program runs an op of this family.
   bool used(std::uint32_t family) const { return !uses_[family].empty(); }
@@ -73,13 +79,13 @@ class Objects {
   int gpus_per_node_ = 1;
   int island_size_ = 1;
   std::uint32_t islands_ = 0;
-  std::uint32_t domains_ = 0;
   FabricLinks links_;
   std::vector<std::vector<std::uint32_t>> uses_;  ///< by family
   std::vector<cost::Placement> placements_;
   std::vector<Communicator> communicators_;
   std::vector<std::uint32_t> first_of_family_;    ///< index in communicators_, one more than there are families
   std::vector<std::uint32_t> domain_;             ///< by communicator; no_domain where it has none
+  std::vector<std::vector<std::uint32_t>> members_;  ///< by domain: its communicators' objects
 };
 
 }  // namespace proteus::partition
