@@ -220,7 +220,8 @@ class Comparison {
     if (hdf5_check(H5Sextent_equal(space_a, space_b), "compare shapes of " + path) == 0) {
       std::string a = describe(space_a, shape_of(space_a));
       std::string b = describe(space_b, shape_of(space_b));
-      add(path, a == b ? fmt::format("largest shapes differ, both are {}", a) : fmt::format("shape {} against {}", a, b));
+      add(path,
+          a == b ? fmt::format("largest shapes differ, both are {}", a) : fmt::format("shape {} against {}", a, b));
       return false;
     }
     return H5Sget_simple_extent_type(space_a) != H5S_NULL;
@@ -235,8 +236,8 @@ class Comparison {
       return;
     }
     std::vector<hsize_t> shape = shape_of(space_a.get());
-    std::string what = compare_data(dataset_source(a, type_a.get(), shape), dataset_source(b, type_a.get(), shape),
-                                    unit_of(a));
+    std::string what =
+        compare_data(dataset_source(a, type_a.get(), shape), dataset_source(b, type_a.get(), shape), unit_of(a));
     if (!what.empty()) {
       add(path, what);
     }

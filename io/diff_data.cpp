@@ -18,9 +18,9 @@ constexpr hsize_t kBlockBytes = hsize_t{4} << 20;
 using Index = std::vector<hsize_t>;
 
 Hdf5Space block_of(const Index& count) {
-  return Hdf5Space(hdf5_check(count.empty() ? H5Screate(H5S_SCALAR)
-                                            : H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr),
-                              "select values"));
+  return Hdf5Space(hdf5_check(
+      count.empty() ? H5Screate(H5S_SCALAR) : H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr),
+      "select values"));
 }
 
 hsize_t product(const Index& counts) {
@@ -28,7 +28,8 @@ hsize_t product(const Index& counts) {
 }
 
 /// Calls `visit(first, count)` for blocks of at most kBlockBytes (or one element) that cover `shape` in storage order.
-void for_each_block(const Index& shape, std::size_t element, const std::function<void(const Index&, const Index&)>& visit) {
+void for_each_block(const Index& shape, std::size_t element,
+                    const std::function<void(const Index&, const Index&)>& visit) {
   if (product(shape) == 0) {
     return;
   }
@@ -211,8 +212,9 @@ std::string compare_data(const DataSource& a, const DataSource& b, const std::st
   if (different == 0) {
     return "";
   }
-  return a.shape.empty() ? "differs" + first_difference
-                         : fmt::format("{} of {} values differ, first{}", different, product(a.shape), first_difference);
+  return a.shape.empty()
+             ? "differs" + first_difference
+             : fmt::format("{} of {} values differ, first{}", different, product(a.shape), first_difference);
 }
 
 }  // namespace proteus::io

@@ -94,8 +94,8 @@ void check_place(const std::filesystem::path& file) {
     throw OutputError(fmt::format("cannot write {}: it is a directory", file.string()));
   }
   if (::access(directory.c_str(), W_OK | X_OK) != 0) {
-    throw OutputError(fmt::format("cannot write {}: no permission to write in directory {}", file.string(),
-                                  directory.string()));
+    throw OutputError(
+        fmt::format("cannot write {}: no permission to write in directory {}", file.string(), directory.string()));
   }
 }
 
@@ -140,7 +140,7 @@ struct TimelineWriter::Implementation {
   std::optional<TimelineRows> rows;
   TimelineEnd end;
   std::int64_t next_segment = 0;
-  std::int64_t written = 0;   ///< file rows
+  std::int64_t written = 0;  ///< file rows
 };
 
 TimelineWriter::TimelineWriter(const TimelineOptions& options, const TimelineHeader& header, const graph::Job& job,
@@ -150,8 +150,8 @@ TimelineWriter::TimelineWriter(const TimelineOptions& options, const TimelineHea
   Implementation& self = *implementation_;
   std::int64_t recorded = self.ranks.sum(self.buffer.local_devices());
   if (recorded != static_cast<std::int64_t>(self.layout.devices().size())) {
-    throw SimulationError(fmt::format("{} devices are traced, but the ranks record {}", self.layout.devices().size(),
-                                      recorded));
+    throw SimulationError(
+        fmt::format("{} devices are traced, but the ranks record {}", self.layout.devices().size(), recorded));
   }
   const std::filesystem::path part = part_of(options.file);
   self.ranks.together([&] {
@@ -178,7 +178,8 @@ void TimelineWriter::write_until(std::int64_t until) {
   Implementation& self = *implementation_;
   std::int64_t complete = self.ranks.least(self.buffer.complete_segments());
   if (until > complete) {
-    throw SimulationError(fmt::format("segments up to {} are to be written, but only {} are complete", until, complete));
+    throw SimulationError(
+        fmt::format("segments up to {} are to be written, but only {} are complete", until, complete));
   }
   self.ranks.together([&] { self.write_segments(until); });
 }

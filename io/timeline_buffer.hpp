@@ -47,15 +47,15 @@ class TimelineBuffer {
  private:
   struct Device {
     std::uint32_t class_number = 0;
-    std::int64_t index = 0;            ///< among the traced devices
-    std::int64_t segment = 0;          ///< that of its last row, and what of it must be at hand for the next one:
-    std::int64_t first = 0;            ///< kept positions [first, last) of the segment
+    std::int64_t index = 0;    ///< among the traced devices
+    std::int64_t segment = 0;  ///< that of its last row, and what of it must be at hand for the next one:
+    std::int64_t first = 0;    ///< kept positions [first, last) of the segment
     std::int64_t last = 0;
-    std::int64_t offset = 0;           ///< of position `first` in the buffer of the segment
+    std::int64_t offset = 0;  ///< of position `first` in the buffer of the segment
   };
   struct Segment {
     std::int64_t missing = 0;
-    std::vector<std::int64_t> offsets;   ///< of each local device
+    std::vector<std::int64_t> offsets;  ///< of each local device
     std::vector<std::int64_t> start;
     std::vector<std::int64_t> duration;
   };
@@ -67,7 +67,7 @@ class TimelineBuffer {
 
   const TimelineLayout& layout_;
   std::int64_t first_device_ = 0;
-  std::vector<std::int32_t> local_;      ///< device - first_device_ to index in devices_, or -1
+  std::vector<std::int32_t> local_;  ///< device - first_device_ to index in devices_, or -1
   std::vector<Device> devices_;
   std::vector<Segment> segments_;
   std::int64_t complete_ = 0;

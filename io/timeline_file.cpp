@@ -117,8 +117,8 @@ void create_rows(hid_t file, const TimelineLayout& layout, bool compress) {
     }
   }
   for (const char* name : {"start", "duration"}) {
-    Hdf5Dataset dataset = create_dataset(group.get(), name, H5T_STD_I64LE,
-                                         {static_cast<hsize_t>(layout.total_rows())}, creation.get());
+    Hdf5Dataset dataset =
+        create_dataset(group.get(), name, H5T_STD_I64LE, {static_cast<hsize_t>(layout.total_rows())}, creation.get());
     write_attribute(dataset.get(), "unit", "ps");
     write_attribute(dataset.get(), "to_seconds", 1e-12);
   }
@@ -137,10 +137,10 @@ void create_timeline_file(const std::filesystem::path& path, const TimelineOptio
   Hdf5PropertyList access = timeline_access();
   Hdf5PropertyList creation(hdf5_check(H5Pcreate(H5P_FILE_CREATE), "prepare a file"));
   // With MPI each chunk has storage before it is written, which grows and so moves. Were the old place used again, then
-  // the chunks that a killed run never wrote could not be read (seen in 2 of 14 runs killed at random).
+  // the chunks that a killed run never wrote could not be read.
   hdf5_check(H5Pset_file_space_strategy(creation.get(), H5F_FSPACE_STRATEGY_NONE, false, 1), "prepare a file");
-  Hdf5File file(hdf5_check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()),
-                           "create " + path.string()));
+  Hdf5File file(
+      hdf5_check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()), "create " + path.string()));
   write_root(file.get(), options, header, job);
   write_programs(file.get(), job, options.level);
   write_devices(file.get(), job, layout);

@@ -31,11 +31,12 @@ Hdf5Dataset create_dataset(hid_t parent, const std::string& name, hid_t type, co
   hdf5_check(H5Pset_obj_track_times(creation, false), "create " + name);
   Hdf5PropertyList links(hdf5_check(H5Pcreate(H5P_LINK_CREATE), "create " + name));
   hdf5_check(H5Pset_create_intermediate_group(links.get(), 1), "create " + name);
-  Hdf5Space space = shape.empty() ? scalar()
-                                  : Hdf5Space(hdf5_check(H5Screate_simple(static_cast<int>(shape.size()), shape.data(),
-                                                                          nullptr), "create " + name));
-  return Hdf5Dataset(hdf5_check(
-      H5Dcreate2(parent, name.c_str(), type, space.get(), links.get(), creation, H5P_DEFAULT), "create " + name));
+  Hdf5Space space = shape.empty()
+                        ? scalar()
+                        : Hdf5Space(hdf5_check(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr),
+                                               "create " + name));
+  return Hdf5Dataset(hdf5_check(H5Dcreate2(parent, name.c_str(), type, space.get(), links.get(), creation, H5P_DEFAULT),
+                                "create " + name));
 }
 
 void write_attribute(hid_t object, const std::string& name, hid_t file, hid_t memory, const void* value) {

@@ -49,7 +49,7 @@ Hdf5Dataset create_dataset(hid_t parent, const std::string& name, hid_t type, co
 void write_attribute(hid_t object, const std::string& name, hid_t file, hid_t memory, const void* value);
 void write_attribute(hid_t object, const std::string& name, const std::string& value);
 template <typename Number>
-  requires std::integral<Number> || std::floating_point<Number>
+requires std::integral<Number> || std::floating_point<Number>
 void write_attribute(hid_t object, const std::string& name, Number value) {
   write_attribute(object, name, file_type<Number>(), memory_type<Number>(), &value);
 }

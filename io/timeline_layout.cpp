@@ -52,9 +52,7 @@ std::vector<std::int64_t> traced(const graph::Job& job, const std::vector<std::i
 
 }  // namespace
 
-bool keeps_op(TraceLevel level, const graph::ProgramOp& op) {
-  return level != TraceLevel::comm || !op.is_compute();
-}
+bool keeps_op(TraceLevel level, const graph::ProgramOp& op) { return level != TraceLevel::comm || !op.is_compute(); }
 
 TimelineLayout::TimelineLayout(const graph::Job& job, TraceLevel level, const std::vector<std::int64_t>& devices,
                                std::int64_t segment_rows)

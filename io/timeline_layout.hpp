@@ -19,10 +19,10 @@ bool keeps_op(TraceLevel level, const graph::ProgramOp& op);
 class TimelineLayout {
  public:
   struct ClassRows {
-    std::int64_t program_rows = 0;      ///< ops of one iteration
-    std::int64_t rows = 0;              ///< those that leave a row
-    std::int64_t run_rows = 0;          ///< rows of the whole run
-    std::vector<std::int32_t> kept;     ///< program position to kept position, -1: none; empty where all are kept
+    std::int64_t program_rows = 0;   ///< ops of one iteration
+    std::int64_t rows = 0;           ///< those that leave a row
+    std::int64_t run_rows = 0;       ///< rows of the whole run
+    std::vector<std::int32_t> kept;  ///< program position to kept position, -1: none; empty where all are kept
   };
 
   /// `devices`: traced devices, ascending; empty: all. Throws SimulationError where they are not in the job.
@@ -60,7 +60,7 @@ class TimelineLayout {
   std::vector<ClassRows> classes_;
   std::int64_t segments_ = 1;
   std::int64_t chunk_rows_ = 1;
-  std::vector<std::int64_t> segment_start_;   ///< first file row of each segment, and the number of all rows
+  std::vector<std::int64_t> segment_start_;  ///< first file row of each segment, and the number of all rows
 };
 
 }  // namespace proteus::io

@@ -33,15 +33,15 @@ void select(const Hdf5Space& space, const std::vector<RowRun>& runs) {
     if (count == 1) {
       stride = block;
     }
-    hdf5_check(H5Sselect_hyperslab(space.get(), begin == 0 ? H5S_SELECT_SET : H5S_SELECT_OR, &first, &stride, &count,
-                                   &block),
-               "select rows");
+    hdf5_check(
+        H5Sselect_hyperslab(space.get(), begin == 0 ? H5S_SELECT_SET : H5S_SELECT_OR, &first, &stride, &count, &block),
+        "select rows");
     begin = end;
   }
 }
 
-void write_column(const Hdf5Dataset& dataset, const std::vector<RowRun>& runs,
-                  const std::vector<std::int64_t>& values, const Hdf5PropertyList& transfer) {
+void write_column(const Hdf5Dataset& dataset, const std::vector<RowRun>& runs, const std::vector<std::int64_t>& values,
+                  const Hdf5PropertyList& transfer) {
   const auto rows = static_cast<hsize_t>(values.size());
   const hsize_t extent = rows == 0 ? 1 : rows;
   Hdf5Space memory(hdf5_check(H5Screate_simple(1, &extent, nullptr), "select rows"));

@@ -93,8 +93,7 @@ class TimelineMpiTest : public ::testing::Test {
     writer.close();
   }
 
-  void record(TimelineWriter& writer, const std::vector<std::int64_t>& devices, std::int64_t first,
-              std::int64_t last) {
+  void record(TimelineWriter& writer, const std::vector<std::int64_t>& devices, std::int64_t first, std::int64_t last) {
     for (std::int64_t device : devices) {
       if (writer.wants(device)) {
         record_rows(writer, job_, device, first, last);

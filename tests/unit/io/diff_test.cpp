@@ -45,8 +45,7 @@ class DiffTest : public ::testing::Test {
   /// The one difference, as "path: what".
   std::string only(const std::function<void(const Hdf5File&)>& mutate) {
     std::vector<Difference> found = after(mutate);
-    return found.size() == 1 ? found[0].path + ": " + found[0].what
-                             : std::to_string(found.size()) + " differences";
+    return found.size() == 1 ? found[0].path + ": " + found[0].what : std::to_string(found.size()) + " differences";
   }
 
   ScratchDirectory scratch_{std::string("diff-") + ::testing::UnitTest::GetInstance()->current_test_info()->name()};
@@ -60,8 +59,7 @@ void set_rows(const Hdf5File& file, const std::string& name, hsize_t first, cons
   const hsize_t count = values.size();
   Hdf5Space memory(H5Screate_simple(1, &count, nullptr));
   hdf5_check(H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, &first, nullptr, &count, nullptr), "select");
-  hdf5_check(H5Dwrite(dataset.get(), H5T_NATIVE_INT64, memory.get(), space.get(), H5P_DEFAULT, values.data()),
-             "write");
+  hdf5_check(H5Dwrite(dataset.get(), H5T_NATIVE_INT64, memory.get(), space.get(), H5P_DEFAULT, values.data()), "write");
 }
 
 void make_dataset(const Hdf5File& file, const std::string& name, hid_t type, const std::vector<hsize_t>& shape) {
@@ -82,8 +80,8 @@ void set_attribute(const Hdf5File& file, const std::string& object, const std::s
     H5Adelete(owner.get(), name.c_str());
   }
   Hdf5Space space(H5Screate(H5S_SCALAR));
-  Hdf5Attribute attribute(hdf5_check(
-      H5Acreate2(owner.get(), name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT), "create " + name));
+  Hdf5Attribute attribute(
+      hdf5_check(H5Acreate2(owner.get(), name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT), "create " + name));
   hdf5_check(H5Awrite(attribute.get(), type, value), "write " + name);
 }
 
@@ -105,7 +103,9 @@ TEST_F(DiffTest, ACopyIsEqual) {
 TEST_F(DiffTest, OneValueOfTheTimeline) {
   EXPECT_EQ(only([](const Hdf5File& file) { set_rows(file, "/timeline/start", 17, {3}); }),
             "/timeline/start: 1 of 264 values differ, first at row 17: 1003 ps against 3 ps");
-  EXPECT_EQ(only([](const Hdf5File& file) { set_rows(file, "/timeline/duration", 260, {-1, -2, -3}); }),
+  EXPECT_EQ(only([](const Hdf5File& file) {
+              set_rows(file, "/timeline/duration", 260, {-1, -2, -3});
+            }),
             "/timeline/duration: 3 of 264 values differ, first at row 260: 510 ps against -1 ps");
 }
 
@@ -205,9 +205,7 @@ TEST_F(DiffTest, KindsOfObjectsAndLinks) {
 
 TEST_F(DiffTest, TargetsOfSoftLinks) {
   auto link_to = [](const char* target) {
-    return [target](const Hdf5File& file) {
-      H5Lcreate_soft(target, file.get(), "/alias", H5P_DEFAULT, H5P_DEFAULT);
-    };
+    return [target](const Hdf5File& file) { H5Lcreate_soft(target, file.get(), "/alias", H5P_DEFAULT, H5P_DEFAULT); };
   };
   after(link_to("/memory"));
   std::filesystem::rename(mutated_, original_);

@@ -49,8 +49,8 @@ inline std::vector<std::string> strings(const Hdf5File& file, const std::string&
 }
 
 inline Hdf5Attribute attribute_of(const Hdf5File& file, const std::string& object, const std::string& name) {
-  return Hdf5Attribute(hdf5_check(
-      H5Aopen_by_name(file.get(), object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), "open " + name));
+  return Hdf5Attribute(
+      hdf5_check(H5Aopen_by_name(file.get(), object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), "open " + name));
 }
 
 inline double number_attribute(const Hdf5File& file, const std::string& object, const std::string& name) {

@@ -93,9 +93,7 @@ inline graph::Job two_class_job(std::int64_t devices, int iterations, int comput
 }
 
 /// The made-up result of each row, so that it can be told from every other.
-inline Time start_of(std::int64_t device, std::int64_t position) {
-  return Time::picoseconds(position * 1000 + device);
-}
+inline Time start_of(std::int64_t device, std::int64_t position) { return Time::picoseconds(position * 1000 + device); }
 inline Time duration_of(std::int64_t device, std::int64_t position) {
   return Time::picoseconds(500 + (position * 7 + device) % 13);
 }

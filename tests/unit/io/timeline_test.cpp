@@ -27,8 +27,8 @@ constexpr int kComputes = 4;
 constexpr std::int64_t kDevices = 8;
 constexpr std::int64_t kEverything = 1 << 20;
 
-const TimelineHeader kHeader{.resolved_config = "model: größer\n", .seed = 7, .version = "0.1.0",
-                             .engine = {{"host", "here"}}};
+const TimelineHeader kHeader{
+    .resolved_config = "model: größer\n", .seed = 7, .version = "0.1.0", .engine = {{"host", "here"}}};
 
 std::vector<std::int64_t> range(std::int64_t first, std::int64_t last) {
   std::vector<std::int64_t> values(static_cast<std::size_t>(last - first));
@@ -66,8 +66,7 @@ class TimelineTest : public ::testing::Test {
   }
 
   graph::Job job_ = two_class_job(kDevices, kIterations, kComputes);
-  ScratchDirectory scratch_{std::string("timeline-") +
-                            ::testing::UnitTest::GetInstance()->current_test_info()->name()};
+  ScratchDirectory scratch_{std::string("timeline-") + ::testing::UnitTest::GetInstance()->current_test_info()->name()};
   TimelineOptions options_;
 };
 
