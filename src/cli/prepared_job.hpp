@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "proteus/graph/program.hpp"
+#include "proteus/io/experiment.hpp"
+
+namespace proteus::cli {
+
+/// An experiment and what the compiler made of it.
+struct PreparedJob {
+  io::Experiment experiment;
+  graph::Job job;
+  double compile_seconds = 0;
+};
+
+/// Reads and compiles; throws InputError.
+PreparedJob prepare(const std::string& file, const std::vector<std::string>& overrides);
+
+}  // namespace proteus::cli

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <ctime>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <optional>
+
+#include "command.hpp"
+#include "launcher.hpp"
+#include "options.hpp"
+#include "prepared_job.hpp"
+#include "proteus/analysis/summary.hpp"
+#include "proteus/engine/mpi_transport.hpp"
+#include "proteus/executor/simulation.hpp"
+#include "proteus/io/timeline.hpp"
+#include "proteus/partition/assignment.hpp"
+#include "proteus/partition/placement.hpp"
+#include "proteus/version.hpp"
+
+namespace proteus::cli {
+namespace {
+
+volatile std::sig_atomic_t stop_requested = 0;
+
+extern "C" void request_stop(int) { stop_requested = 1; }
+
+constexpr const char* stop_text = "stopped by a signal";
+
+struct Settings {
+  std::string experiment;
+  std::vector<std::string> overrides;
+  std::string output;
+  std::string json;
+  std::string partition;
+  int virtual_ranks = 0;   ///< 0: real ranks
+  bool sequential = false;
+  std::string command_line;
+};
+
+std::optional<Settings> parse_settings(const std::vector<std::string>& arguments) {
+  po::options_description options("options");
+  auto add = options.add_options();
+  add("set", po::value<std::vector<std::string>>()->composing(), "PATH.TO.KEY=VALUE: override a key of the experiment; may be repeated");
+  add("output,o", po::value<std::string>()->default_value(""), "HDF5 timeline; written as FILE.part until complete");
+  add("json", po::value<std::string>()->default_value(""), "write the summary as JSON");
+  add("trace", po::value<std::string>(), "none, summary, comm or all: rows that the timeline holds");
+  add("seed", po::value<std::string>(), "seed of all random numbers");
+  add("partition", po::value<std::string>()->default_value("replica"), "block, replica or random:SEED: which rank simulates which nodes; results do not depend on it");
+  add("virtual-ranks", po::value<int>()->default_value(0), "simulate with this many ranks in one process");
+  add("sequential", "one loop over all events, without windows: the reference");
+  po::variables_map values;
+  if (!parse(arguments, "proteus simulate EXPERIMENT.yaml [options]", options, {"EXPERIMENT"}, values)) return std::nullopt;
+
+  Settings settings;
+  settings.experiment = values["EXPERIMENT"].as<std::string>();
+  settings.overrides = all_of(values, "set");
+  if (values.contains("trace")) settings.overrides.push_back("simulate.trace=" + values["trace"].as<std::string>());
+  if (values.contains("seed")) settings.overrides.push_back("simulate.seed=" + values["seed"].as<std::string>());
+  settings.output = values["output"].as<std::string>();
+  settings.json = values["json"].as<std::string>();
+  settings.partition = values["partition"].as<std::string>();
+  settings.virtual_ranks = values["virtual-ranks"].as<int>();
+  settings.sequential = values.contains("sequential");
+  if (settings.virtual_ranks < 0) throw UsageError("--virtual-ranks takes a positive number");
+  if (settings.sequential && settings.virtual_ranks > 0) throw UsageError("--sequential and --virtual-ranks exclude each other");
+  settings.command_line = "proteus simulate";
+  for (const std::string& argument : arguments) settings.command_line += " " + argument;
+  return settings;
+}
+
+executor::Options executor_options(const io::SimulateOptions& simulate) {
+  executor::Options options;
+  options.network = simulate.network == "fair-share" ? executor::NetworkMode::fair_share : executor::NetworkMode::max_min;
+  options.seed = simulate.seed;
+  options.compute_jitter = simulate.compute_jitter;
+  for (const io::Delay& delay : simulate.delays) options.delays.push_back({delay.device, delay.position, delay.by});
+  return options;
+}
+
+std::string date_text() {
+  const std::time_t now = std::time(nullptr);
+  char text[32] = "";
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
+  return text;
+}
+
+/// One run: what the ranks of this process do together.
+class Run {
+ public:
+  Run(const Settings& settings, const PreparedJob& prepared, const MpiSession& mpi)
+      : settings_(settings), prepared_(prepared), job_(prepared.job), mpi_(mpi),
+        ranks_(settings.virtual_ranks > 0 ? settings.virtual_ranks : mpi.ranks()),
+        objects_(std::make_shared<const partition::Objects>(job_, prepared.experiment.cluster)),
+        assignment_(partition::assign(job_, objects_, partition::policy_from(settings.partition), ranks_)) {
+    for (int rank = 0; rank < ranks_; ++rank) {
+      if (settings.virtual_ranks > 0 || rank == mpi.rank()) local_.push_back(rank);
+    }
+    if (!settings.output.empty() && prepared.experiment.simulate.trace != io::TraceLevel::none) open_timeline();
+    for (int rank : local_) {
+      engines_.push_back(executor::make_engine(job_, prepared.experiment.cluster, options_, assignment_, rank, writer_.get()));
+    }
+  }
+
+  /// Everything up to the summary, which is the same on every rank.
+  analysis::Summary execute() {
+    const auto begin = std::chrono::steady_clock::now();
+    simulate();
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+
+    std::vector<executor::Result> results;
+    for (const auto& engine : engines_) results.push_back(executor::collect(job_, engine));
+    analysis::EngineSummary engine;
+    engine.mode = settings_.sequential ? "sequential" : settings_.virtual_ranks > 0 ? "virtual ranks" : mpi_.active() ? "mpi" : "one process";
+    engine.ranks = ranks_;
+    engine.seconds = seconds;
+    engine.seconds_compile = prepared_.compile_seconds;
+    add_statistics(engine);
+    if (settings_.virtual_ranks == 0) {
+      const auto packed = mpi_.gather(executor::pack(results.front()));
+      results.clear();
+      for (const auto& words : packed) results.push_back(executor::unpack(words));
+    }
+    const executor::Result all = executor::merge(results);
+    analysis::Summary summary = analysis::summarize(job_, prepared_.experiment.cluster, all, engine);
+    if (writer_) finish_timeline(summary);
+    return summary;
+  }
+
+ private:
+  void open_timeline() {
+    io::TimelineOptions options;
+    options.file = settings_.output;
+    options.level = prepared_.experiment.simulate.trace;
+    options.devices = prepared_.experiment.simulate.trace_devices;
+    options.compress = prepared_.experiment.simulate.compress != "none";
+    io::TimelineHeader header;
+    header.resolved_config = prepared_.experiment.resolved;
+    header.seed = prepared_.experiment.simulate.seed;
+    header.version = version;
+    header.engine = {{"git_revision", git_revision}, {"command_line", settings_.command_line}, {"date", date_text()},
+                     {"ranks", std::to_string(ranks_)}, {"partition", settings_.partition}};
+    std::vector<std::int64_t> devices;
+    for (int rank : local_) {
+      const auto own = partition::local_devices(assignment_, rank);
+      devices.insert(devices.end(), own.begin(), own.end());
+    }
+    std::sort(devices.begin(), devices.end());
+    writer_ = std::make_unique<io::TimelineWriter>(options, header, job_, devices, mpi_.communicator());
+  }
+
+  void simulate() {
+    engine::Hooks hooks;
+    hooks.progress = [this](int) {
+      if (stop_requested != 0) throw SimulationError(stop_text);
+      return writer_ ? writer_->complete_segments() : 0;
+    };
+    hooks.advanced = [this](int rank, std::int64_t agreed) {
+      // One writer serves all virtual ranks.
+      if (writer_ && rank == local_.front()) writer_->write_until(agreed);
+    };
+    if (settings_.sequential || (ranks_ == 1 && settings_.virtual_ranks == 0)) {
+      engine::run_sequential(engines_.front(), hooks);
+    } else {
+      const auto transport = settings_.virtual_ranks > 0 ? engine::make_in_process_transport(ranks_) : engine::make_mpi_transport(mpi_.communicator());
+      engine::run_windows(engines_, *transport, hooks);
+    }
+  }
+
+  void add_statistics(analysis::EngineSummary& engine) const {
+    std::vector<std::vector<std::int64_t>> by_rank;
+    for (const auto& local : engines_) {
+      const engine::Statistics& s = local.statistics();
+      by_rank.push_back({static_cast<std::int64_t>(s.events), static_cast<std::int64_t>(s.windows), static_cast<std::int64_t>(s.messages_local),
+                         static_cast<std::int64_t>(s.messages_remote), static_cast<std::int64_t>(s.seconds_events * 1e9),
+                         static_cast<std::int64_t>(s.seconds_synchronization * 1e9)});
+    }
+    if (settings_.virtual_ranks == 0) by_rank = mpi_.gather(by_rank.front());
+    std::uint64_t most = 0;
+    for (const auto& words : by_rank) {
+      engine.events += static_cast<std::uint64_t>(words[0]);
+      most = std::max(most, static_cast<std::uint64_t>(words[0]));
+      engine.windows = std::max(engine.windows, static_cast<std::uint64_t>(words[1]));
+      engine.messages_local += static_cast<std::uint64_t>(words[2]);
+      engine.messages_remote += static_cast<std::uint64_t>(words[3]);
+      engine.seconds_events = std::max(engine.seconds_events, static_cast<double>(words[4]) * 1e-9);
+      engine.seconds_synchronization = std::max(engine.seconds_synchronization, static_cast<double>(words[5]) * 1e-9);
+    }
+    if (most > 0) engine.balance = static_cast<double>(engine.events) / static_cast<double>(most) / static_cast<double>(by_rank.size());
+  }
+
+  void finish_timeline(const analysis::Summary& summary) {
+    writer_->add_summary("iteration_time", summary.iterations_s, "s");
+    writer_->add_attribute("state_hash", summary.engine.state_hash);
+    writer_->add_engine("events", std::to_string(summary.engine.events));
+    writer_->add_engine("windows", std::to_string(summary.engine.windows));
+    writer_->add_engine("seconds", std::to_string(summary.engine.seconds));
+    writer_->close();
+  }
+
+  const Settings& settings_;
+  const PreparedJob& prepared_;
+  const graph::Job& job_;
+  const MpiSession& mpi_;
+  int ranks_;
+  std::shared_ptr<const partition::Objects> objects_;
+  partition::Assignment assignment_;
+  executor::Options options_ = executor_options(prepared_.experiment.simulate);
+  std::vector<int> local_;
+  std::unique_ptr<io::TimelineWriter> writer_;
+  std::vector<engine::LocalEngine> engines_;
+};
+
+/// Written under another name first, so that nobody finds half a file.
+void write_file(const std::string& file, const std::string& text) {
+  const std::string part = file + ".part";
+  std::ofstream out(part);
+  out << text;
+  out.close();
+  if (!out || std::rename(part.c_str(), file.c_str()) != 0) throw OutputError(file + ": cannot be written");
+}
+
+}  // namespace
+
+int run_simulate(const std::vector<std::string>& arguments) {
+  const auto settings = parse_settings(arguments);
+  if (!settings) return exit_success;
+  const PreparedJob prepared = prepare(settings->experiment, settings->overrides);
+  partition::policy_from(settings->partition);  // a wrong one is told before MPI starts
+  std::signal(SIGTERM, request_stop);
+  std::signal(SIGUSR1, request_stop);
+
+  const MpiSession mpi;
+  if (mpi.ranks() > 1 && (settings->sequential || settings->virtual_ranks > 0)) {
+    throw UsageError("--sequential and --virtual-ranks run in one process, without a launcher");
+  }
+  try {
+    Run run(*settings, prepared, mpi);
+    const analysis::Summary summary = run.execute();
+    if (mpi.rank() == 0) {
+      const std::string warning = partition::crowding_warning(partition::current_binding(), mpi.ranks_on_node());
+      if (!warning.empty()) std::cerr << "proteus: warning: " << warning << "\n";
+      if (!settings->json.empty()) write_file(settings->json, analysis::to_json(summary));
+      std::cout << analysis::to_text(summary);
+      if (!settings->output.empty()) std::cout << "timeline: " << settings->output << "\n";
+    }
+    return exit_success;
+  } catch (const SimulationError& error) {
+    // The engine throws it on every rank, so all of them leave in order.
+    const bool stopped = std::string(error.what()).find(stop_text) != std::string::npos;
+    if (mpi.rank() == 0) std::cerr << "proteus: error: " << error.what() << "\n";
+    return stopped ? exit_stopped : exit_failure;
+  } catch (const std::exception& error) {
+    // Perhaps this rank alone: the others may wait for it.
+    if (mpi.ranks() < 2) throw;
+    std::cerr << "proteus: error: rank " << mpi.rank() << ": " << error.what() << "\n";
+    MPI_Abort(mpi.communicator(), dynamic_cast<const OutputError*>(&error) != nullptr ? exit_cannot_write : exit_failure);
+  }
+  return exit_failure;
+}
+
+}  // namespace proteus::cli
