@@ -124,18 +124,24 @@ void Device::start_compute(std::int64_t now, Ledger& ledger) {
 
 void Device::account_gap(std::int64_t start_ps, std::int64_t now, Ledger& ledger) const {
   Breakdown& sum = ledger.classes[program_index_].sum;
-  auto waited = [&sum](const Wake& wake, std::int64_t gap_ps) {
+  auto waited_for = [&sum](const Wake& wake, std::int64_t gap_ps) {
     std::int64_t moved = std::min(gap_ps, wake.moved_ps);
     sum.exposed[static_cast<std::size_t>(wake.traffic)] += Time::picoseconds(moved);
     (wake.traffic == graph::Traffic::pipeline ? sum.bubble : sum.skew) += Time::picoseconds(gap_ps - moved);
   };
+  auto waited = [&](const Chain& wake, std::int64_t gap_ps) {
+    bool follows = wake.before.time_ps >= 0 && wake.before.time_ps == wake.last.launched_ps;
+    std::int64_t own = follows ? std::min(gap_ps, wake.last.time_ps - wake.last.launched_ps) : gap_ps;
+    waited_for(wake.last, own);
+    if (gap_ps > own) waited_for(wake.before, gap_ps - own);
+  };
   std::int64_t gap = start_ps - compute_end_ps_;
-  if (start_ps == now && wake_.time_ps == now) {
+  if (start_ps == now && wake_.last.time_ps == now) {
     waited(wake_, gap);
-  } else if (sync_wake_.time_ps > compute_end_ps_) {
+  } else if (std::int64_t synchronized = sync_wake_.last.time_ps; synchronized > compute_end_ps_) {
     // The host itself waited for a collective before it could issue anything.
-    waited(sync_wake_, sync_wake_.time_ps - compute_end_ps_);
-    sum.host += Time::picoseconds(start_ps - sync_wake_.time_ps);
+    waited(sync_wake_, synchronized - compute_end_ps_);
+    sum.host += Time::picoseconds(start_ps - synchronized);
   } else {
     sum.host += Time::picoseconds(gap);
   }

@@ -92,11 +92,17 @@ class Device {
       return origin_ps + host[number];
     }
   };
-  /// Who let a waiting stream go on.
+  /// Who let a waiting stream go on: a collective, or several of one kind that followed each other on their stream.
   struct Wake {
     std::int64_t time_ps = -1;
+    std::int64_t launched_ps = -1;
     std::int64_t moved_ps = 0;     ///< between the last member's arrival and the end
     graph::Traffic traffic = graph::Traffic::scalar;
+  };
+  /// With what its stream was busy right up to its launch, if anything.
+  struct Chain {
+    Wake last;
+    Wake before;
   };
 
   const StreamState& at(Stream stream) const { return streams_[static_cast<std::size_t>(stream)]; }
@@ -139,6 +145,7 @@ class Device {
   void plan();
   /// Writes the rows of what has ended by `now`.
   void commit(std::int64_t now, Ledger& ledger);
+  Chain chain(Stream stream, const Wake& wake);
   void change_residents(int by, std::int64_t now, Ledger& ledger);
   void record(std::int64_t position, std::int64_t start_ps, std::int64_t end_ps, Ledger& ledger) const {
     std::int64_t duration = end_ps - start_ps;
@@ -185,8 +192,9 @@ class Device {
 
   // For the breakdown.
   std::int64_t compute_end_ps_ = 0;
-  Wake wake_;
-  Wake sync_wake_;
+  Chain wake_;
+  Chain sync_wake_;
+  std::array<Chain, 2> chains_;   ///< of the tensor and the gradient stream
 };
 
 }  // namespace proteus::executor

@@ -154,6 +154,22 @@ TEST(Device, LateMembersAreSkew) {
   EXPECT_EQ(total(fast), 1410);
 }
 
+TEST(Device, TimeBehindOthersOnTheStreamIsTheirs) {
+  Pair b;
+  auto reduce = b.all_reduce(Traffic::gradient);
+  auto norm = b.all_reduce(Traffic::scalar);
+  // 400 ps each, one behind the other: compute waits for the third, which waits for two of the same kind.
+  b.program({b.phase("f", {B::compute(10), B::communicate(reduce, Stream::gradient, {{Stream::compute, 1}}),
+                           B::communicate(reduce, Stream::gradient), B::communicate(norm, Stream::gradient),
+                           B::compute(5, {{Stream::gradient, 3}})})});
+  b.finish();
+  const Breakdown sum = simulate(b).result.classes[0].sum;
+  EXPECT_EQ(sum.exposed[static_cast<std::size_t>(Traffic::gradient)].ps(), 2 * 800);
+  EXPECT_EQ(sum.exposed[static_cast<std::size_t>(Traffic::scalar)].ps(), 2 * 400);
+  EXPECT_EQ(sum.skew.ps(), 0);
+  EXPECT_EQ(total(sum), 2 * 1215);
+}
+
 TEST(Device, DelaysMakeOneOpLonger) {
   B b(2, 2);
   b.program({b.phase("forward", {B::compute(10), B::compute(20)})});
