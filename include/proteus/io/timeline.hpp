@@ -47,7 +47,8 @@ class TimelineWriter final : public executor::RowSink {
 
   /// Leading segments of which this rank holds every row it owes.
   std::int64_t complete_segments() const;
-  /// Collective: writes and flushes segments up to (excluding) `until`; every rank passes the same number.
+  /// Collective: writes and flushes segments up to (excluding) `until`; every rank passes the same number. Rows behind
+  /// the last whole chunk wait for the next call or close(). Throws SimulationError where a segment is not complete.
   void write_until(std::int64_t until);
 
   /// One dataset below /summary, the same on every rank; written by close().
