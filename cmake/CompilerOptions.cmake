@@ -1,7 +1,7 @@
 # Flags that every target of the project is built with.
 add_library(proteus_options INTERFACE)
 target_compile_options(proteus_options INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wnull-dereference
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
   # Same bits everywhere: no contraction into fused multiply-adds that one build has and another has not.
   -ffp-contract=off)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)

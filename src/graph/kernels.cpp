@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <stdexcept>
 
 namespace proteus::graph {
 namespace {
@@ -30,10 +31,11 @@ constexpr Traffic traffic_table[] = {
     {OpKind::swiglu, MemoryBoundKind::swiglu, 6, 10},
 };
 
-const Traffic* traffic_of(OpKind kind) {
+const Traffic& traffic_of(OpKind kind) {
   const auto* found = std::find_if(std::begin(traffic_table), std::end(traffic_table),
                                    [&](const Traffic& t) { return t.op == kind; });
-  return found == std::end(traffic_table) ? nullptr : found;
+  if (found == std::end(traffic_table)) throw std::logic_error("no kernel for " + std::string(model::name_of(kind)));
+  return *found;
 }
 
 class Emitter {
@@ -153,15 +155,15 @@ std::vector<Kernel> forward_kernels(const LocalOp& local, const cost::ComputeCos
       emit.memory(MemoryBoundKind::cross_entropy, 8 * local.volume());  // fp32, subtract, exp and sum in place
       break;
     default: {
-      const Traffic* t = traffic_of(local.op->kind);
-      double bytes = t->forward;
+      const Traffic& t = traffic_of(local.op->kind);
+      double bytes = t.forward;
       // Without dropout and bias a residual is a plain add: two in, one out.
       if (local.op->kind == OpKind::residual_add && !local.op->has_dropout) {
         emit.memory(MemoryBoundKind::add, 6 * scale * local.volume());
         break;
       }
       if (local.op->kind == OpKind::swiglu) bytes /= 2;  // per output element; the volume counts both halves
-      emit.memory(t->kind, bytes * scale * local.volume());
+      emit.memory(t.kind, bytes * scale * local.volume());
     }
   }
   return std::move(emit).take();
@@ -205,9 +207,9 @@ std::vector<Kernel> input_gradient_kernels(const LocalOp& local, const cost::Com
       emit.memory(MemoryBoundKind::cross_entropy, 8 * local.volume());  // fp32 softmax in and out, cast to the logits' type
       break;
     default: {
-      const Traffic* t = traffic_of(op.kind);
-      const double bytes = op.kind == OpKind::swiglu ? t->backward / 2 : t->backward;
-      emit.memory(t->kind, bytes * scale * local.volume());
+      const Traffic& t = traffic_of(op.kind);
+      const double bytes = op.kind == OpKind::swiglu ? t.backward / 2 : t.backward;
+      emit.memory(t.kind, bytes * scale * local.volume());
     }
   }
   return std::move(emit).take();

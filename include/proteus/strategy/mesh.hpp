@@ -11,7 +11,7 @@
 namespace proteus::strategy {
 
 /// Number of an atom: a factor of the device number that no view divides further.
-using Atom = std::uint8_t;
+using Atom = std::uint16_t;
 
 /// The devices of a job in named axes. All views of the same devices compile to their common refinement: the atoms. An
 /// axis is an ordered list of atoms, first varies fastest; layouts, resharding and communicators use atoms only.
