@@ -21,10 +21,7 @@ void Device::launch(Stream stream, std::int64_t now, bool outside, Ledger& ledge
   state.in_flight = true;
   state.outside = outside;
   state.launched_ps = now;
-  // Kernels that only carry a few numbers come and go without taking anything from compute.
-  if (tables_->job.collectives[head(stream).collective].traffic != graph::Traffic::scalar) {
-    change_residents(+1, now, ledger);
-  }
+  if (tables_->job.collectives[head(stream).collective].slows_compute()) change_residents(+1, now, ledger);
 }
 
 void Device::complete(Stream stream, std::int64_t now, std::int64_t last_arrival_ps, Ledger& ledger) {
@@ -32,7 +29,7 @@ void Device::complete(Stream stream, std::int64_t now, std::int64_t last_arrival
   const Cursor cursor = state.cursor;
   const std::uint16_t number = number_at(stream);
   const graph::ProgramOp& op = head(stream);
-  const graph::Traffic traffic = tables_->job.collectives[op.collective].traffic;
+  const graph::CollectiveUse& use = tables_->job.collectives[op.collective];
   settle(now, ledger);
   record(position(cursor) + number, state.launched_ps, now, ledger);
   ++ledger.rows;
@@ -40,7 +37,7 @@ void Device::complete(Stream stream, std::int64_t now, std::int64_t last_arrival
   state.in_flight = false;
   ++state.done;
   advance_cursor(stream);
-  wake_ = chain(stream, {now, state.launched_ps, now - last_arrival_ps, traffic});
+  wake_ = chain(stream, {now, state.launched_ps, now - last_arrival_ps, use.traffic});
   if (op.host_sync) {
     // What is planned behind it was issued before it, so its start is in the past or follows from compute alone; but
     // these starts must be written before the host's clock is set anew.
@@ -49,7 +46,7 @@ void Device::complete(Stream stream, std::int64_t now, std::int64_t last_arrival
     sync_wake_ = wake_;
     if (running_) plan();
   }
-  if (traffic != graph::Traffic::scalar) change_residents(-1, now, ledger);
+  if (use.slows_compute()) change_residents(-1, now, ledger);
 }
 
 Device::Chain Device::chain(Stream stream, const Wake& wake) {

@@ -149,6 +149,11 @@ struct CollectiveUse {
   bool beside_compute = false;        ///< compute of the same device runs while it does: slows it by Job::comm_slowdown
   /// Price by placement; looked up with CommunicatorFamily::placement.
   std::map<cost::Placement, cost::CollectiveCost> cost;
+  /// Whether its kernel takes SMs and memory bandwidth that compute on the device misses. Scalars come and go; a
+  /// send or receive runs on two channels and moves no more than a NIC does (NCCL src/init.cc, p2pnChannels), however long
+  /// it waits for its peer.
+  bool slows_compute() const { return traffic != Traffic::scalar && kind != cost::Collective::send_receive; }
+
   bool operator==(const CollectiveUse& other) const {
     return family == other.family && kind == other.kind && size == other.size && type == other.type &&
            traffic == other.traffic && beside_compute == other.beside_compute;
