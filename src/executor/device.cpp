@@ -118,33 +118,27 @@ void Device::start_compute(std::int64_t now, Ledger& ledger) {
   state.launched_ps = op_from_ps_ = std::max(now, *issue);
   op_work_ps_ = work_of(op, position(c) + number);
   slow_ = residents_ > 0;
-  if (last_iteration(c) && state.launched_ps > compute_end_ps_) account_gap(state.launched_ps, now, ledger);
+  if (last_iteration(c) && state.launched_ps > compute_end_ps_) close_gap(state.launched_ps, ledger);
   plan();
 }
 
-void Device::account_gap(std::int64_t start_ps, std::int64_t now, Ledger& ledger) const {
+void Device::explain_gap(graph::Traffic traffic, std::int64_t last_arrival_ps, std::int64_t now, Ledger& ledger) {
+  const StreamState& compute = at(Stream::compute);
+  if (running_ || compute.finished || !last_iteration(compute.cursor)) return;
+  const std::int64_t from = std::max(explained_ps_, compute_end_ps_);
+  if (now <= from) return;
   Breakdown& sum = ledger.classes[program_index_].sum;
-  auto waited_for = [&sum](const Wake& wake, std::int64_t gap_ps) {
-    std::int64_t moved = std::min(gap_ps, wake.moved_ps);
-    sum.exposed[static_cast<std::size_t>(wake.traffic)] += Time::picoseconds(moved);
-    (wake.traffic == graph::Traffic::pipeline ? sum.bubble : sum.skew) += Time::picoseconds(gap_ps - moved);
-  };
-  auto waited = [&](const Chain& wake, std::int64_t gap_ps) {
-    bool follows = wake.before.time_ps >= 0 && wake.before.time_ps == wake.last.launched_ps;
-    std::int64_t own = follows ? std::min(gap_ps, wake.last.time_ps - wake.last.launched_ps) : gap_ps;
-    waited_for(wake.last, own);
-    if (gap_ps > own) waited_for(wake.before, gap_ps - own);
-  };
-  std::int64_t gap = start_ps - compute_end_ps_;
-  if (start_ps == now && wake_.last.time_ps == now) {
-    waited(wake_, gap);
-  } else if (std::int64_t synchronized = sync_wake_.last.time_ps; synchronized > compute_end_ps_) {
-    // The host itself waited for a collective before it could issue anything.
-    waited(sync_wake_, synchronized - compute_end_ps_);
-    sum.host += Time::picoseconds(start_ps - synchronized);
-  } else {
-    sum.host += Time::picoseconds(gap);
-  }
+  const std::int64_t moving = std::clamp(last_arrival_ps, from, now);
+  sum.exposed[static_cast<std::size_t>(traffic)] += Time::picoseconds(now - moving);
+  // Stages end one after the other, and meet again at the scalars of the optimizer: that wait is the end of the bubble.
+  const bool drains = traffic == graph::Traffic::scalar && tables_->job.stage_count > 1;
+  (traffic == graph::Traffic::pipeline || drains ? sum.bubble : sum.skew) += Time::picoseconds(moving - from);
+  explained_ps_ = now;
+}
+
+void Device::close_gap(std::int64_t start_ps, Ledger& ledger) const {
+  const std::int64_t from = std::max(explained_ps_, compute_end_ps_);
+  ledger.classes[program_index_].sum.host += Time::picoseconds(std::max<std::int64_t>(0, start_ps - from));
 }
 
 void Device::plan() {

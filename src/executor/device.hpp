@@ -92,19 +92,6 @@ class Device {
       return origin_ps + host[number];
     }
   };
-  /// Who let a waiting stream go on: a collective, or several of one kind that followed each other on their stream.
-  struct Wake {
-    std::int64_t time_ps = -1;
-    std::int64_t launched_ps = -1;
-    std::int64_t moved_ps = 0;     ///< between the last member's arrival and the end
-    graph::Traffic traffic = graph::Traffic::scalar;
-  };
-  /// With what its stream was busy right up to its launch, if anything.
-  struct Chain {
-    Wake last;
-    Wake before;
-  };
-
   const StreamState& at(Stream stream) const { return streams_[static_cast<std::size_t>(stream)]; }
   StreamState& at(Stream stream) { return streams_[static_cast<std::size_t>(stream)]; }
   const graph::Phase& phase_at(const Cursor& cursor) const {
@@ -145,7 +132,6 @@ class Device {
   void plan();
   /// Writes the rows of what has ended by `now`.
   void commit(std::int64_t now, Ledger& ledger);
-  Chain chain(Stream stream, const Wake& wake);
   void change_residents(int by, std::int64_t now, Ledger& ledger);
   void record(std::int64_t position, std::int64_t start_ps, std::int64_t end_ps, Ledger& ledger) const {
     std::int64_t duration = end_ps - start_ps;
@@ -153,8 +139,11 @@ class Device {
                     static_cast<std::uint64_t>(start_ps), static_cast<std::uint64_t>(duration));
     if (wanted_) ledger.sink->record(id_, position, Time::picoseconds(start_ps), Time::picoseconds(duration));
   }
-  /// Says why the compute stream stood still from compute_end_ps_ to `start_ps`, as it is known at `now`.
-  void account_gap(std::int64_t start_ps, std::int64_t now, Ledger& ledger) const;
+  /// A collective has ended at `now` while the compute stream stood still: the part of the gap that no earlier one has
+  /// explained is exposed from its last member's arrival on, and waiting before.
+  void explain_gap(graph::Traffic traffic, std::int64_t last_arrival_ps, std::int64_t now, Ledger& ledger);
+  /// What is left of a gap that ends at `start_ps`: the host had issued nothing.
+  void close_gap(std::int64_t start_ps, Ledger& ledger) const;
 
   // Lower bounds for promises: not before this, unless a message arrives. `earliest_ps` is the island's next event.
 
@@ -192,9 +181,7 @@ class Device {
 
   // For the breakdown.
   std::int64_t compute_end_ps_ = 0;
-  Chain wake_;
-  Chain sync_wake_;
-  std::array<Chain, 2> chains_;   ///< of the tensor and the gradient stream
+  std::int64_t explained_ps_ = 0; ///< up to here the current gap of the compute stream is accounted for
 };
 
 }  // namespace proteus::executor

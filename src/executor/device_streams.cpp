@@ -37,29 +37,15 @@ void Device::complete(Stream stream, std::int64_t now, std::int64_t last_arrival
   state.in_flight = false;
   ++state.done;
   advance_cursor(stream);
-  wake_ = chain(stream, {now, state.launched_ps, now - last_arrival_ps, use.traffic});
+  explain_gap(use.traffic, last_arrival_ps, now, ledger);
   if (op.host_sync) {
     // What is planned behind it was issued before it, so its start is in the past or follows from compute alone; but
     // these starts must be written before the host's clock is set anew.
     if (running_) commit(now, ledger);
     synchronize(cursor, number, now);
-    sync_wake_ = wake_;
     if (running_) plan();
   }
   if (use.slows_compute()) change_residents(-1, now, ledger);
-}
-
-Device::Chain Device::chain(Stream stream, const Wake& wake) {
-  if (stream != Stream::tensor && stream != Stream::gradient) return {wake, {}};
-  Chain& chain = chains_[stream == Stream::tensor ? 0 : 1];
-  if (chain.last.time_ps == wake.launched_ps && chain.last.traffic == wake.traffic) {
-    chain.last.time_ps = wake.time_ps;
-    chain.last.moved_ps += wake.moved_ps;
-  } else {
-    chain.before = chain.last;
-    chain.last = wake;
-  }
-  return chain;
 }
 
 void Device::change_residents(int by, std::int64_t now, Ledger& ledger) {

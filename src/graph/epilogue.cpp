@@ -103,7 +103,12 @@ class Epilogue {
     scalar("optimizer.norm", runtime.norm_bytes_per_parameter * local, !sharded.empty());
     if (context_.input.strategy.type == DataType::fp16) scalar("optimizer.found_inf", 0, !sharded.empty());
     kernel("optimizer.step", runtime.optimizer_bytes_per_parameter * local, false);
-    if (sharded.empty()) return;
+    if (!sharded.empty()) gather_parameters(sharded);
+    // The next step begins by clearing the gradient buffer (Megatron-LM, train_step: zero_grad_buffer).
+    kernel("optimizer.zero_grad", size_of(runtime.gradient_type) * static_cast<double>(elements_), false);
+  }
+
+  void gather_parameters(const std::vector<strategy::Atom>& sharded) {
     const Issue how = issue(Role::parameter, "all-gather", Stream::gradient, context_.input.strategy.type);
     for (int chunk : chunks_) {
       std::int64_t count = 0;
@@ -116,8 +121,6 @@ class Epilogue {
       gather.traffic = Traffic::parameter;
       communicate("parameters", gather, how);
     }
-    // The next iteration begins with the gathered parameters.
-    if (waits_.size() > 1) kernel("optimizer.done", 0, false);
   }
 
   void kernel(const std::string& name, double bytes, bool host_sync) {
