@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+
+#include "proteus/model/transformer.hpp"
+#include "yaml_read.hpp"
+
+namespace proteus::io {
+
+/// Section `model:`: a catalog name, `file:` with a Hugging Face config.json (relative to `directory`), or a whole
+/// description; other keys override.
+model::TransformerConfig read_model(const YamlItem& item, const std::filesystem::path& catalog,
+                                    const std::filesystem::path& directory);
+
+/// A whole description that read_model() takes without a catalog.
+YamlValue model_to_yaml(const model::TransformerConfig& config);
+
+}  // namespace proteus::io

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strategy_read.hpp"
+
+#include <set>
+
+#include "catalog.hpp"
+#include "proteus/strategy/mesh.hpp"
+#include "runtime_yaml.hpp"
+
+namespace proteus::io {
+namespace {
+
+namespace fs = std::filesystem;
+using strategy::MegatronOptions;
+using strategy::MeshSpec;
+using strategy::Recompute;
+using strategy::SchedulePolicy;
+using strategy::Strategy;
+
+constexpr std::int64_t kLargest = std::int64_t{1} << 40;
+
+DataType training_type(const YamlItem& item) {
+  return item.choice<DataType>({{"bf16", DataType::bf16}, {"fp16", DataType::fp16}, {"fp32", DataType::fp32}});
+}
+
+/// A preset's name stands for a file of the catalog: which generator, and what holds for the options left out.
+StrategySection read_preset(const YamlItem& item, const fs::path& catalog, std::int64_t devices, std::int64_t layers) {
+  const YamlItem name(*item.value().find("preset"), item.path() + ".preset");
+  const YamlValue preset = load_catalog_entry(catalog, "presets", name.text(), name);
+  const YamlMap preset_map({preset, "preset"}, with_description_keys({"generator", "defaults"}));
+  preset_map.at("generator").choice<int>({{"megatron", 0}});
+  const YamlValue value = merge(preset_map.at("defaults").value(), item.value());
+  const YamlMap map({value, item.path()},
+                    {"preset", "tp", "pp", "vpp", "dp", "sequence_parallel", "micro_batch", "global_batch", "recompute",
+                     "distributed_optimizer", "overlap_grad_reduce", "dtype", "runtime", "tree"});
+  MegatronOptions options;
+  options.where = item.where();
+  // Only what the user wrote: an error about a default must not point into the catalog.
+  for (const YamlEntry& entry : item.value().entries) options.key_where[entry.key] = entry.value.where;
+  options.tp = map.at("tp").integer(1, kLargest);
+  options.pp = map.at("pp").integer(1, kLargest);
+  options.vpp = map.at("vpp").integer(1, kLargest);
+  if (auto dp = map.get("dp")) options.dp = dp->integer(1, kLargest);
+  options.sequence_parallel = map.at("sequence_parallel").boolean();
+  options.micro_batch = map.at("micro_batch").integer(1, kLargest);
+  options.global_batch = map.at("global_batch").integer(1, kLargest);
+  options.recompute =
+      map.at("recompute")
+          .choice<Recompute>(
+              {{"none", Recompute::none}, {"selective", Recompute::selective}, {"full", Recompute::full}});
+  options.distributed_optimizer = map.at("distributed_optimizer").boolean();
+  options.overlap_grad_reduce = map.at("overlap_grad_reduce").boolean();
+  options.type = training_type(map.at("dtype"));
+  if (auto tree = map.get("tree")) options.tree = read_tree(*tree);
+  StrategySection section;
+  section.runtime = read_runtime(map.at("runtime"), catalog);
+  options.runtime = section.runtime.name;
+  section.strategy = strategy::megatron(options, devices, layers);
+  return section;
+}
+
+MeshSpec read_mesh(const YamlItem& item) {
+  if (!item.is_map()) YamlMap(item, {"order", "views", "groups"});
+  MeshSpec mesh;
+  mesh.where = item.where();
+  for (const auto& [key, value] : item.entries()) {
+    if (key == "order") {
+      mesh.order = value.texts();
+    } else if (key == "views" || key == "groups") {
+      auto& target = key == "views" ? mesh.views : mesh.groups;
+      for (const auto& [name, axes] : value.entries()) target[name] = axes.texts();
+    } else {
+      mesh.sizes[key] = value.integer(1, kLargest);
+    }
+  }
+  if (mesh.order.empty()) throw InputError(item.where(), item.path() + ".order", "required key is missing", "");
+  std::set<std::string> used;
+  for (const std::string& axis : mesh.order) {
+    if (!used.insert(axis).second) {
+      throw InputError(item.where(), item.path() + ".order", "axis " + quoted_for_message(axis) + " stands twice",
+                       "each axis once");
+    }
+  }
+  for (const auto& [name, axes] : mesh.views) used.insert(axes.begin(), axes.end());
+  for (const auto& [key, value] : item.entries()) {
+    if (key == "order" || key == "views" || key == "groups" || used.contains(key)) continue;
+    value.fail("no such axis", "an axis that stands in `order` or in a view");
+  }
+  return mesh;
+}
+
+strategy::Stages read_stages(const YamlItem& item) {
+  const YamlMap map(item, {"axis", "chunks_per_stage", "chunks"});
+  strategy::Stages stages;
+  stages.where = item.where();
+  stages.axis = map.at("axis").text();
+  if (auto chunks = map.get("chunks_per_stage")) stages.chunks_per_stage = chunks->integer(1, kLargest);
+  if (auto chunks = map.get("chunks")) {
+    for (const YamlItem& chunk : chunks->sequence()) stages.chunks.push_back(chunk.texts());
+  }
+  return stages;
+}
+
+StrategySection read_direct(const YamlItem& item, const fs::path& catalog) {
+  const YamlMap map(item, {"mesh", "tree", "stages", "schedule", "micro_batch", "global_batch", "batch_axis", "dtype",
+                           "runtime", "overlap_gradient_reduction", "preset"});
+  StrategySection section;
+  Strategy& s = section.strategy;
+  s.where = item.where();
+  if (!map.has("mesh")) map.fail("preset", "the section has neither `preset` nor `mesh`", "one of them");
+  s.mesh = read_mesh(map.at("mesh"));
+  s.tree = read_tree(map.at("tree"));
+  s.stages = read_stages(map.at("stages"));
+  const YamlMap schedule(map.at("schedule"), {"policy"});
+  s.schedule = schedule.at("policy").choice<SchedulePolicy>({{"1f1b", SchedulePolicy::one_f_one_b},
+                                                             {"interleaved-1f1b", SchedulePolicy::interleaved_1f1b},
+                                                             {"gpipe", SchedulePolicy::gpipe}});
+  s.micro_batch = map.at("micro_batch").integer(1, kLargest);
+  s.global_batch = map.at("global_batch").integer(1, kLargest);
+  s.batch_axis = map.at("batch_axis").text();
+  s.type = training_type(map.at("dtype"));
+  if (auto overlap = map.get("overlap_gradient_reduction")) s.overlap_gradient_reduction = overlap->boolean();
+  section.runtime = read_runtime(map.at("runtime"), catalog);
+  s.runtime = section.runtime.name;
+  return section;
+}
+
+void expect_axes(const strategy::Mesh& mesh, const std::vector<std::string>& axes, const SourceLocation& where,
+                 const std::string& key) {
+  for (const std::string& axis : axes) {
+    if (!mesh.has_axis(axis)) {
+      throw InputError(where, key, "the mesh has no axis " + quoted_for_message(axis), "an axis or group of the mesh");
+    }
+  }
+}
+
+/// What holds for a strategy however it was written.
+void check(const Strategy& s, const YamlItem& item, std::int64_t devices) {
+  const std::string path = item.path();
+  const strategy::Mesh mesh(s.mesh, devices);
+  expect_axes(mesh, {s.stages.axis}, s.stages.where, path + ".stages.axis");
+  const YamlItem batch(item.value().find("batch_axis") ? *item.value().find("batch_axis") : item.value(), path);
+  expect_axes(mesh, {s.batch_axis}, batch.where(), path + ".batch_axis");
+  for (const strategy::Annotation& entry : s.tree) {
+    const std::string key = path + ".tree." + printable(entry.selector);
+    if (entry.split) {
+      for (const auto& [dim, axes] : *entry.split) expect_axes(mesh, axes, entry.where, key);
+    }
+    for (const auto& [what, axes] : entry.store) expect_axes(mesh, axes, entry.where, key);
+  }
+  const std::int64_t stages = mesh.axis_size(s.stages.axis);
+  if (s.stages.chunks_per_stage > 1 && s.schedule != SchedulePolicy::interleaved_1f1b) {
+    throw InputError(s.stages.where, path + ".stages.chunks_per_stage", "more than one chunk a stage",
+                     "1, or the schedule interleaved-1f1b");
+  }
+  const auto chunks = static_cast<std::int64_t>(s.stages.chunks.size());
+  if (chunks > 0 && (chunks % stages != 0 || chunks / stages != s.stages.chunks_per_stage)) {
+    throw InputError(s.stages.where, path + ".stages.chunks", std::to_string(chunks) + " chunks",
+                     std::to_string(stages) + " stages times chunks_per_stage");
+  }
+  const std::int64_t step = s.micro_batch * mesh.axis_size(s.batch_axis);
+  if (s.global_batch % step != 0) {
+    const YamlValue* value = item.value().find("global_batch");
+    throw InputError(
+        value != nullptr ? value->where : s.where, path + ".global_batch",
+        std::to_string(s.global_batch) + " does not divide by micro_batch times replicas = " + std::to_string(step),
+        "a multiple of it");
+  }
+}
+
+}  // namespace
+
+StrategySection read_strategy(const YamlItem& item, const fs::path& catalog, std::int64_t devices,
+                              std::int64_t layers) {
+  const bool preset = item.is_map() && item.value().find("preset") != nullptr;
+  StrategySection section = preset ? read_preset(item, catalog, devices, layers) : read_direct(item, catalog);
+  check(section.strategy, item, devices);
+  return section;
+}
+
+}  // namespace proteus::io

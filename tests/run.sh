@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# All checks: installs what is missing (Debian), builds, lints, runs every test. Arguments go to CTest:
+#
+#   tests/run.sh                     everything
+#   tests/run.sh -R unit.engine      what matches; -L and -E as in ctest(1)
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# shellcheck source=jobs/lib.sh
+source jobs/lib.sh
+
+install_missing build test
+configure release ON
+build release
+tests/lint.sh
+
+# CTest's summary is the last thing printed.
+exec ctest --preset release -j2 "$@"
