@@ -3,11 +3,30 @@
 
 #include <chrono>
 
+#include "proteus/base/error.hpp"
 #include "proteus/cost/communication_cost.hpp"
 #include "proteus/cost/compute_cost.hpp"
 #include "proteus/graph/compile.hpp"
 
 namespace proteus::cli {
+namespace {
+
+/// Only compute ops take a delay: what a collective takes follows from its members.
+void check_delays(const PreparedJob& prepared) {
+  const graph::Job& job = prepared.job;
+  for (const io::Delay& delay : prepared.experiment.simulate.delays) {
+    const graph::Program& program = job.programs[job.class_of(delay.device)];
+    const std::int64_t rows = program.rows() * job.iterations;
+    const bool inside = delay.position < rows;
+    if (inside && graph::op_at(job, program, delay.position).is_compute()) continue;
+    throw InputError({prepared.experiment.file.string(), 0, 0}, "simulate.delays",
+                     inside ? "position " + std::to_string(delay.position) + " of device " + std::to_string(delay.device) + " is a collective"
+                            : "position " + std::to_string(delay.position) + " is behind the last of device " + std::to_string(delay.device),
+                     "a compute op below " + std::to_string(rows) + ", see compile --print programs");
+  }
+}
+
+}  // namespace
 
 PreparedJob prepare(const std::string& file, const std::vector<std::string>& overrides) {
   const auto catalog = io::find_catalog();
@@ -19,6 +38,7 @@ PreparedJob prepare(const std::string& file, const std::vector<std::string>& ove
   prepared.job = graph::compile({e.model, e.cluster, e.strategy, e.runtime, *compute, *communication,
                                  static_cast<int>(e.simulate.iterations)});
   prepared.compile_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  check_delays(prepared);
   return prepared;
 }
 

@@ -137,4 +137,12 @@ void Program::finish(const std::vector<Phase>& phases) {
   }
 }
 
+const ProgramOp& op_at(const Job& job, const Program& program, std::int64_t position) {
+  if (position < 0 || position >= program.rows() * job.iterations) throw std::out_of_range("no op at this position");
+  const std::int64_t within = position % program.rows();
+  const auto behind = std::upper_bound(program.rows_before.begin(), program.rows_before.end(), within);
+  const auto step = static_cast<std::size_t>(behind - program.rows_before.begin() - 1);
+  return job.phases[program.steps[step].phase].ops[static_cast<std::size_t>(within - program.rows_before[step])];
+}
+
 }  // namespace proteus::graph

@@ -213,4 +213,8 @@ struct Job {
   std::vector<std::pair<std::string, std::int64_t>> mesh;  ///< axis names and sizes, first varies fastest
 };
 
+/// The op at a program position of the whole run: iteration * rows + rows_before[step] + op number.
+/// Throws std::out_of_range behind the last.
+const ProgramOp& op_at(const Job& job, const Program& program, std::int64_t position);
+
 }  // namespace proteus::graph

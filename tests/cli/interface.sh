@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What scripts rely on: help, version, exit statuses, one-line errors, nothing left behind.
+source "${SOURCE:?}/tests/cli/support/lib.sh"
+small=$experiments/gpt2-16xA100.yaml
+rm -rf ./*.h5* ./*.json*
+
+expect 0 "$PROTEUS" --help
+grep -q "usage: proteus" stdout.txt || fail "no usage in the help"
+for command in simulate check compile catalog diff; do
+  expect 0 "$PROTEUS" "$command" --help
+  grep -q "usage: proteus $command" stdout.txt || fail "no usage in the help of $command"
+done
+expect 0 "$PROTEUS" --version
+grep -qE '^Proteus [0-9]+\.[0-9]+\.[0-9]+ \(' stdout.txt || fail "no version"
+grep -q '^HDF5 ' stdout.txt || fail "no library versions"
+
+expect 2 "$PROTEUS"
+expect 2 "$PROTEUS" simulat
+expect 2 "$PROTEUS" simulate
+expect 2 "$PROTEUS" simulate missing.yaml
+expect 2 "$PROTEUS" simulate "$small" --tra all
+expect 2 "$PROTEUS" simulate "$small" --partition best
+expect 2 "$PROTEUS" simulate "$small" --sequential --virtual-ranks 2
+expect 2 "$PROTEUS" simulate "$small" --set strategy.tp
+expect 2 "$PROTEUS" compile "$small" --print everything
+expect 2 "$PROTEUS" catalog cars
+[ "$(wc -l < stderr.txt)" -eq 1 ] || fail "more than one line of error"
+expect 73 "$PROTEUS" simulate "$small" -o no/such/folder/run.h5
+expect 73 "$PROTEUS" diff missing-a.h5 missing-b.h5
+
+for section in gpus nodes clusters models presets runtimes; do
+  expect 0 "$PROTEUS" catalog "$section"
+  [ -s stdout.txt ] || fail "nothing in catalog $section"
+done
+expect 0 "$PROTEUS" check "$small"
+expect 0 "$PROTEUS" check "$small" --print-config
+cp stdout.txt resolved.yaml
+expect 0 "$PROTEUS" simulate "$small" --json a.json -o a.h5
+expect 0 "$PROTEUS" simulate resolved.yaml --json b.json -o b.h5
+[ "$(value a.json engine.state_hash)" = "$(value b.json engine.state_hash)" ] || fail "the resolved experiment is another one"
+
+# What a preset makes can be edited and fed back.
+expect 0 "$PROTEUS" compile "$small" --print tree
+{ echo "model: {name: gpt2-117m}"; echo "cluster: {name: dgx-a100-80g, nodes: 2}"; cat stdout.txt; } > expanded.yaml
+expect 0 "$PROTEUS" simulate expanded.yaml --json c.json
+[ "$(value a.json engine.state_hash)" = "$(value c.json engine.state_hash)" ] || fail "the printed tree makes another job"
+
+# The breakdown adds up.
+/usr/bin/python3 - <<'PY'
+import json
+run = json.load(open("a.json"))
+for part in [run] + run["stages"]:
+    total = part["breakdown"]
+    parts = total["compute_s"] + sum(total["exposed_s"].values()) + total["bubble_s"] + total["host_s"] + total["other_s"]
+    assert abs(parts - run["iteration_time_s"]) < 1e-9 * run["iteration_time_s"], (parts, run["iteration_time_s"])
+PY
+ls ./*.part 2> /dev/null && fail "unfinished files"
+exit 0
