@@ -77,7 +77,7 @@ fs::path find_catalog() {
   }
   std::error_code failed;
   const fs::path binary = fs::read_symlink("/proc/self/exe", failed);
-  const fs::path installed = binary.parent_path().parent_path() / "share" / "proteus" / "catalog";
+  fs::path installed = binary.parent_path().parent_path() / "share" / "proteus" / "catalog";
   if (!failed && fs::is_directory(installed, failed)) return installed;
   if (fs::is_directory(source_catalog, failed)) return source_catalog;
   throw InputError({}, "PROTEUS_CATALOG", "no catalog in " + installed.string() + " or " + source_catalog,

@@ -136,7 +136,7 @@ void expect_axes(const strategy::Mesh& mesh, const std::vector<std::string>& axe
 
 /// What holds for a strategy however it was written.
 void check(const Strategy& s, const YamlItem& item, std::int64_t devices) {
-  const std::string path = item.path();
+  const std::string& path = item.path();
   const strategy::Mesh mesh(s.mesh, devices);
   expect_axes(mesh, {s.stages.axis}, s.stages.where, path + ".stages.axis");
   const YamlItem batch(item.value().find("batch_axis") ? *item.value().find("batch_axis") : item.value(), path);

@@ -22,7 +22,7 @@ class Converter {
  public:
   explicit Converter(const std::string& name) : name_(name) {}
 
-  YamlValue convert(const YAML::Node& node, const std::string& path, SourceLocation key_where, int depth) {
+  YamlValue convert(const YAML::Node& node, const std::string& path, const SourceLocation& key_where, int depth) {
     SourceLocation where = location(node.Mark());
     if (++nodes_ > kMostNodes) throw InputError(where, path, "the document is too large", "at most a million values");
     if (depth > kDeepest) throw InputError(where, printable(path), "nested too deeply", "at most 100 levels");

@@ -19,10 +19,9 @@ YamlValue YamlValue::string(std::string text) {
   return value;
 }
 
-YamlValue YamlValue::sequence(std::vector<YamlValue> items) {
+YamlValue YamlValue::sequence() {
   YamlValue value;
   value.kind = Kind::sequence;
-  value.items = std::move(items);
   return value;
 }
 

@@ -26,7 +26,7 @@ struct YamlValue {
 
   static YamlValue plain(std::string text);   ///< number, boolean or name
   static YamlValue string(std::string text);  ///< text that is printed in quotes where YAML needs them
-  static YamlValue sequence(std::vector<YamlValue> items = {});
+  static YamlValue sequence();
   static YamlValue map();
 
   const YamlEntry* entry(std::string_view key) const;
