@@ -14,7 +14,8 @@ BreakdownSeconds mean(const executor::Breakdown& sum, double devices) {
   BreakdownSeconds result;
   result.compute = seconds(sum.compute);
   for (int i = 0; i < graph::traffic_count; ++i) {
-    result.exposed[std::string(graph::name_of(static_cast<graph::Traffic>(i)))] = seconds(sum.exposed[static_cast<std::size_t>(i)]);
+    result.exposed[std::string(graph::name_of(static_cast<graph::Traffic>(i)))] =
+        seconds(sum.exposed[static_cast<std::size_t>(i)]);
   }
   result.bubble = seconds(sum.bubble);
   result.host = seconds(sum.host);
@@ -53,13 +54,15 @@ void provenance(const graph::Job& job, Summary& summary) {
     const graph::Phase& phase = job.phases[p];
     for (std::size_t i = 0; i < phase.ops.size(); ++i) {
       if (phase.ops[i].is_compute()) {
-        summary.compute_share[std::string(cost::name_of(phase.descriptions[i].provenance))] += runs[p] * static_cast<double>(phase.ops[i].duration_ps);
+        summary.compute_share[std::string(cost::name_of(phase.descriptions[i].provenance))] +=
+            runs[p] * static_cast<double>(phase.ops[i].duration_ps);
         continue;
       }
       const graph::CollectiveUse& use = job.collectives[phase.ops[i].collective];
       const cost::CollectiveCost& price = use.cost.begin()->second;
       const Time time = price.latency + use.size / price.bandwidth;
-      summary.communication_share[std::string(cost::name_of(price.provenance))] += runs[p] * static_cast<double>(time.ps());
+      summary.communication_share[std::string(cost::name_of(price.provenance))] +=
+          runs[p] * static_cast<double>(time.ps());
     }
   }
   normalize(summary.compute_share);
@@ -74,7 +77,8 @@ double BreakdownSeconds::total() const {
   return sum;
 }
 
-Summary summarize(const graph::Job& job, const cluster::Cluster& cluster, const executor::Result& result, EngineSummary engine) {
+Summary summarize(const graph::Job& job, const cluster::Cluster& cluster, const executor::Result& result,
+                  EngineSummary engine) {
   Summary summary;
   Time before;
   for (Time end : result.iteration_end) {
@@ -96,7 +100,8 @@ Summary summarize(const graph::Job& job, const cluster::Cluster& cluster, const 
   for (std::size_t i = 0; i < job.programs.size(); ++i) {
     const executor::ClassResult& part = result.classes[i];
     add(total, part.sum);
-    summary.classes.push_back({job.programs[i].name, part.devices, mean(part.sum, static_cast<double>(part.devices)), job.memory[i]});
+    summary.classes.push_back(
+        {job.programs[i].name, part.devices, mean(part.sum, static_cast<double>(part.devices)), job.memory[i]});
     summary.oom = summary.oom || job.memory[i].peak > summary.capacity;
   }
   summary.breakdown = mean(total, static_cast<double>(job.devices));

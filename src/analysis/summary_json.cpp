@@ -10,18 +10,27 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json breakdown(const BreakdownSeconds& b) {
-  return {{"compute_s", b.compute}, {"exposed_s", b.exposed}, {"bubble_s", b.bubble}, {"host_s", b.host},
-          {"other_s", b.skew + b.idle}, {"other", {{"skew_s", b.skew}, {"idle_s", b.idle}}}, {"total_s", b.total()}};
+  return {{"compute_s", b.compute}, {"exposed_s", b.exposed},     {"bubble_s", b.bubble},
+          {"host_s", b.host},       {"other_s", b.skew + b.idle}, {"other", {{"skew_s", b.skew}, {"idle_s", b.idle}}},
+          {"total_s", b.total()}};
 }
 
 Json memory(const graph::MemoryPlan& m, Bytes capacity) {
   Json largest = Json::array();
   for (const auto& [name, size] : m.largest) largest.push_back({{"name", name}, {"bytes", size.value}});
-  return {{"peak_bytes", m.peak.value}, {"capacity_bytes", capacity.value}, {"oom", m.peak > capacity},
-          {"parameters_bytes", m.parameters.value}, {"gradients_bytes", m.gradients.value},
-          {"optimizer_bytes", m.optimizer.value}, {"activations_bytes", m.activations.value},
-          {"temporaries_bytes", m.temporaries.value}, {"communication_bytes", m.communication.value},
-          {"context_bytes", m.context.value}, {"peak_phase", m.peak_phase}, {"peak_op", m.peak_op}, {"largest", largest}};
+  return {{"peak_bytes", m.peak.value},
+          {"capacity_bytes", capacity.value},
+          {"oom", m.peak > capacity},
+          {"parameters_bytes", m.parameters.value},
+          {"gradients_bytes", m.gradients.value},
+          {"optimizer_bytes", m.optimizer.value},
+          {"activations_bytes", m.activations.value},
+          {"temporaries_bytes", m.temporaries.value},
+          {"communication_bytes", m.communication.value},
+          {"context_bytes", m.context.value},
+          {"peak_phase", m.peak_phase},
+          {"peak_op", m.peak_op},
+          {"largest", largest}};
 }
 
 }  // namespace
@@ -36,21 +45,36 @@ std::string to_json(const Summary& s) {
   root["mfu"] = s.mfu;
   root["devices"] = s.devices;
   root["breakdown"] = breakdown(s.breakdown);
-  const auto worst = std::max_element(s.classes.begin(), s.classes.end(), [](const auto& a, const auto& b) { return a.memory.peak < b.memory.peak; });
+  const auto worst = std::max_element(s.classes.begin(), s.classes.end(),
+                                      [](const auto& a, const auto& b) { return a.memory.peak < b.memory.peak; });
   root["memory"] = worst == s.classes.end() ? Json::object() : memory(worst->memory, s.capacity);
   root["memory"]["oom"] = s.oom;
   root["stages"] = Json::array();
   for (const ClassSummary& c : s.classes) {
-    root["stages"].push_back({{"name", c.name}, {"devices", c.devices}, {"breakdown", breakdown(c.breakdown)}, {"memory", memory(c.memory, s.capacity)}});
+    root["stages"].push_back({{"name", c.name},
+                              {"devices", c.devices},
+                              {"breakdown", breakdown(c.breakdown)},
+                              {"memory", memory(c.memory, s.capacity)}});
   }
   root["provenance"] = {{"compute", s.compute_share}, {"communication", s.communication_share}};
   const EngineSummary& e = s.engine;
-  root["engine"] = {{"state_hash", e.state_hash}, {"mode", e.mode}, {"ranks", e.ranks}, {"events", e.events}, {"rows", e.rows},
-                    {"collectives", e.collectives}, {"windows", e.windows}, {"messages_local", e.messages_local},
-                    {"messages_remote", e.messages_remote}, {"seconds", e.seconds}, {"seconds_compile", e.seconds_compile},
-                    {"seconds_events", e.seconds_events}, {"seconds_synchronization", e.seconds_synchronization},
-                    {"events_per_s", e.seconds > 0 ? static_cast<double>(e.events) / e.seconds : 0}, {"balance", e.balance},
-                    {"classes", e.classes}, {"program_bytes", e.program_bytes}};
+  root["engine"] = {{"state_hash", e.state_hash},
+                    {"mode", e.mode},
+                    {"ranks", e.ranks},
+                    {"events", e.events},
+                    {"rows", e.rows},
+                    {"collectives", e.collectives},
+                    {"windows", e.windows},
+                    {"messages_local", e.messages_local},
+                    {"messages_remote", e.messages_remote},
+                    {"seconds", e.seconds},
+                    {"seconds_compile", e.seconds_compile},
+                    {"seconds_events", e.seconds_events},
+                    {"seconds_synchronization", e.seconds_synchronization},
+                    {"events_per_s", e.seconds > 0 ? static_cast<double>(e.events) / e.seconds : 0},
+                    {"balance", e.balance},
+                    {"classes", e.classes},
+                    {"program_bytes", e.program_bytes}};
   return root.dump(2) + "\n";
 }
 

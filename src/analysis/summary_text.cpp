@@ -20,11 +20,14 @@ std::string duration(double seconds) {
 
 class Table {
  public:
-  void line(const std::string& key, const std::string& value) { fmt::format_to(std::back_inserter(text_), "  {:<26} {}\n", key, value); }
+  void line(const std::string& key, const std::string& value) {
+    fmt::format_to(std::back_inserter(text_), "  {:<26} {}\n", key, value);
+  }
   void heading(const std::string& name) { fmt::format_to(std::back_inserter(text_), "{}\n", name); }
   void share(const std::string& key, double seconds, double total) {
     const int width = total > 0 ? static_cast<int>(40 * seconds / total + 0.5) : 0;
-    fmt::format_to(std::back_inserter(text_), "  {:<26} {:>12} {:>6.1f} %  {}\n", key, duration(seconds), total > 0 ? 100 * seconds / total : 0.0,
+    fmt::format_to(std::back_inserter(text_), "  {:<26} {:>12} {:>6.1f} %  {}\n", key, duration(seconds),
+                   total > 0 ? 100 * seconds / total : 0.0,
                    std::string(static_cast<std::size_t>(std::max(0, width)), '#'));
   }
   std::string text_;
@@ -60,14 +63,19 @@ std::string to_text(const Summary& s) {
   table.share("other (skew, idle)", b.skew + b.idle, b.total());
 
   table.heading("memory per GPU, GiB");
-  fmt::format_to(std::back_inserter(table.text_), "  {:<10} {:>6} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8}  of {:.1f}\n", "class", "GPUs", "params", "grads", "optim", "activ", "other", "peak",
+  fmt::format_to(std::back_inserter(table.text_), "  {:<10} {:>6} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8}  of {:.1f}\n",
+                 "class", "GPUs", "params", "grads", "optim", "activ", "other", "peak",
                  static_cast<double>(s.capacity.value) / gib);
   for (const ClassSummary& c : s.classes) {
     const auto size = [](Bytes bytes) { return static_cast<double>(bytes.value) / gib; };
     const graph::MemoryPlan& m = c.memory;
-    fmt::format_to(std::back_inserter(table.text_), "  {:<10} {:>6} {:>8.2f} {:>8.2f} {:>8.2f} {:>8.2f} {:>8.2f} {:>8.2f}{}\n", c.name, c.devices, size(m.parameters),
-                   size(m.gradients), size(m.optimizer), size(m.activations), size(m.temporaries + m.communication + m.context), size(m.peak),
-                   m.peak > s.capacity ? "  OUT OF MEMORY in " + m.peak_phase + ", " + m.peak_op + "; largest: " + m.largest.front().first : "");
+    fmt::format_to(
+        std::back_inserter(table.text_), "  {:<10} {:>6} {:>8.2f} {:>8.2f} {:>8.2f} {:>8.2f} {:>8.2f} {:>8.2f}{}\n",
+        c.name, c.devices, size(m.parameters), size(m.gradients), size(m.optimizer), size(m.activations),
+        size(m.temporaries + m.communication + m.context), size(m.peak),
+        m.peak > s.capacity
+            ? "  OUT OF MEMORY in " + m.peak_phase + ", " + m.peak_op + "; largest: " + m.largest.front().first
+            : "");
   }
 
   const EngineSummary& e = s.engine;
@@ -80,8 +88,10 @@ std::string to_text(const Summary& s) {
   table.line("rows, events", fmt::format("{}, {}", e.rows, e.events));
   table.line("windows", fmt::format("{}", e.windows));
   table.line("messages", fmt::format("{} local, {} between ranks", e.messages_local, e.messages_remote));
-  table.line("wall time", fmt::format("{} compile, {} simulate ({} handling events, {} synchronizing on the slowest rank)", duration(e.seconds_compile), duration(e.seconds),
-                                      duration(e.seconds_events), duration(e.seconds_synchronization)));
+  table.line("wall time",
+             fmt::format("{} compile, {} simulate ({} handling events, {} synchronizing on the slowest rank)",
+                         duration(e.seconds_compile), duration(e.seconds), duration(e.seconds_events),
+                         duration(e.seconds_synchronization)));
   return table.text_;
 }
 

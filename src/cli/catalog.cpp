@@ -16,10 +16,13 @@ int run_catalog(const std::vector<std::string>& arguments) {
   po::options_description options("options");
   options.add_options()("sources", "say where each entry's numbers come from");
   po::variables_map values;
-  if (!parse(arguments, "proteus catalog gpus|nodes|clusters|models|presets|runtimes [--sources]", options, {"SECTION"}, values)) return exit_success;
+  if (!parse(arguments, "proteus catalog gpus|nodes|clusters|models|presets|runtimes [--sources]", options, {"SECTION"},
+             values))
+    return exit_success;
   const auto section = values["SECTION"].as<std::string>();
   if (std::find(sections.begin(), sections.end(), section) == sections.end()) {
-    throw UsageError("no section `" + section + "` in the catalog; sections: " + fmt::format("{}", fmt::join(sections, ", ")));
+    throw UsageError("no section `" + section +
+                     "` in the catalog; sections: " + fmt::format("{}", fmt::join(sections, ", ")));
   }
   for (const io::CatalogEntry& entry : io::list_catalog(section, io::find_catalog())) {
     std::cout << fmt::format("{:<24} {}\n", entry.name, entry.description);

@@ -9,10 +9,10 @@ namespace proteus::cli {
 
 /// Exit statuses (docs/usage.md).
 inline constexpr int exit_success = 0;
-inline constexpr int exit_failure = 1;       ///< internal error, failed simulation, or files that differ
+inline constexpr int exit_failure = 1;  ///< internal error, failed simulation, or files that differ
 inline constexpr int exit_bad_input = 2;
-inline constexpr int exit_cannot_write = 73; ///< sysexits EX_CANTCREAT
-inline constexpr int exit_stopped = 75;      ///< by a signal, outputs valid so far (sysexits EX_TEMPFAIL)
+inline constexpr int exit_cannot_write = 73;  ///< sysexits EX_CANTCREAT
+inline constexpr int exit_stopped = 75;       ///< by a signal, outputs valid so far (sysexits EX_TEMPFAIL)
 
 /// The command line is wrong: exit status 2.
 class UsageError : public std::runtime_error {

@@ -53,18 +53,26 @@ std::vector<CollectiveCount> count_collectives(const graph::Job& job) {
 Json collectives_json(const graph::Job& job) {
   Json list = Json::array();
   for (const CollectiveCount& c : count_collectives(job)) {
-    list.push_back({{"collective", cost::name_of(c.use->kind)}, {"communicator", c.family->name}, {"members", c.family->members()},
-                    {"groups", c.family->groups()}, {"traffic", graph::name_of(c.use->traffic)}, {"phase", c.phase}, {"dtype", name_of(c.use->type)},
-                    {"bytes", c.use->size.value}, {"instances", c.instances}});
+    list.push_back({{"collective", cost::name_of(c.use->kind)},
+                    {"communicator", c.family->name},
+                    {"members", c.family->members()},
+                    {"groups", c.family->groups()},
+                    {"traffic", graph::name_of(c.use->traffic)},
+                    {"phase", c.phase},
+                    {"dtype", name_of(c.use->type)},
+                    {"bytes", c.use->size.value},
+                    {"instances", c.instances}});
   }
   return {{"collectives", list}};
 }
 
 std::string collectives_text(const graph::Job& job) {
-  std::string text = fmt::format("{:<15} {:<24} {:>7} {:<10} {:<9} {:<5} {:>14} {:>10}\n", "collective", "communicator", "members", "traffic", "phase", "dtype", "bytes", "instances");
+  std::string text = fmt::format("{:<15} {:<24} {:>7} {:<10} {:<9} {:<5} {:>14} {:>10}\n", "collective", "communicator",
+                                 "members", "traffic", "phase", "dtype", "bytes", "instances");
   for (const CollectiveCount& c : count_collectives(job)) {
-    text += fmt::format("{:<15} {:<24} {:>7} {:<10} {:<9} {:<5} {:>14} {:>10.0f}\n", cost::name_of(c.use->kind), c.family->name, c.family->members(),
-                        graph::name_of(c.use->traffic), c.phase, name_of(c.use->type), c.use->size.value, c.instances);
+    text += fmt::format("{:<15} {:<24} {:>7} {:<10} {:<9} {:<5} {:>14} {:>10.0f}\n", cost::name_of(c.use->kind),
+                        c.family->name, c.family->members(), graph::name_of(c.use->traffic), c.phase,
+                        name_of(c.use->type), c.use->size.value, c.instances);
   }
   return text;
 }
@@ -86,24 +94,32 @@ double milliseconds(const graph::Job& job, const graph::ProgramOp& op) {
 
 Json programs_json(const graph::Job& job, double seconds) {
   Json programs = Json::array();
-  for (const graph::Program& program : job.programs) programs.push_back({{"name", program.name}, {"steps", program.steps.size()}, {"rows", program.rows()}});
+  for (const graph::Program& program : job.programs)
+    programs.push_back({{"name", program.name}, {"steps", program.steps.size()}, {"rows", program.rows()}});
   Json phases = Json::array();
   for (const graph::Phase& phase : job.phases) {
     Json ops = Json::array();
     for (std::size_t i = 0; i < phase.ops.size(); ++i) {
-      ops.push_back({{"name", job.names[phase.descriptions[i].name]}, {"kind", job.names[phase.descriptions[i].kind]}, {"stream", graph::name_of(phase.ops[i].stream)},
-                     {"ms", milliseconds(job, phase.ops[i])}, {"bytes", phase.descriptions[i].bytes}, {"flops", phase.descriptions[i].flops}, {"waits", waits_text(phase.ops[i])}});
+      ops.push_back({{"name", job.names[phase.descriptions[i].name]},
+                     {"kind", job.names[phase.descriptions[i].kind]},
+                     {"stream", graph::name_of(phase.ops[i].stream)},
+                     {"ms", milliseconds(job, phase.ops[i])},
+                     {"bytes", phase.descriptions[i].bytes},
+                     {"flops", phase.descriptions[i].flops},
+                     {"waits", waits_text(phase.ops[i])}});
     }
     phases.push_back({{"name", phase.name}, {"ops", ops}});
   }
-  return {{"classes", job.programs.size()}, {"program_bytes", graph::program_bytes(job)}, {"compile_s", seconds}, {"devices", job.devices},
-          {"programs", programs}, {"phases", phases}};
+  return {{"classes", job.programs.size()}, {"program_bytes", graph::program_bytes(job)},
+          {"compile_s", seconds},           {"devices", job.devices},
+          {"programs", programs},           {"phases", phases}};
 }
 
 std::string programs_text(const graph::Job& job) {
   std::string text;
   for (std::size_t p = 0; p < job.programs.size(); ++p) {
-    text += fmt::format("program {}: {} steps, {} rows per iteration\n", job.programs[p].name, job.programs[p].steps.size(), job.programs[p].rows());
+    text += fmt::format("program {}: {} steps, {} rows per iteration\n", job.programs[p].name,
+                        job.programs[p].steps.size(), job.programs[p].rows());
     std::size_t shown = 0;
     for (const graph::Step& step : job.programs[p].steps) {
       if (++shown > 12) break;
@@ -113,10 +129,12 @@ std::string programs_text(const graph::Job& job) {
   }
   for (std::size_t number = 0; number < job.phases.size(); ++number) {
     const graph::Phase& phase = job.phases[number];
-    text += fmt::format("phase {} {}: {:.3f} ms of compute\n", number, phase.name, static_cast<double>(phase.compute_ps) * 1e-9);
+    text += fmt::format("phase {} {}: {:.3f} ms of compute\n", number, phase.name,
+                        static_cast<double>(phase.compute_ps) * 1e-9);
     for (std::size_t i = 0; i < phase.ops.size(); ++i) {
-      text += fmt::format("  {:>4} {:<16} {:<44} {:<26} {:>10.4f} ms  {}\n", i, graph::name_of(phase.ops[i].stream), job.names[phase.descriptions[i].name],
-                          job.names[phase.descriptions[i].kind], milliseconds(job, phase.ops[i]), waits_text(phase.ops[i]));
+      text += fmt::format("  {:>4} {:<16} {:<44} {:<26} {:>10.4f} ms  {}\n", i, graph::name_of(phase.ops[i].stream),
+                          job.names[phase.descriptions[i].name], job.names[phase.descriptions[i].kind],
+                          milliseconds(job, phase.ops[i]), waits_text(phase.ops[i]));
     }
   }
   return text;
@@ -147,12 +165,15 @@ Json memory_json(const PreparedJob& prepared) {
 }
 
 std::string memory_text(const PreparedJob& prepared) {
-  std::string text = fmt::format("GiB per GPU (capacity {:.1f})\n{:<12}", static_cast<double>(prepared.experiment.cluster.node.gpu.memory.value) / (1 << 30), "class");
+  std::string text =
+      fmt::format("GiB per GPU (capacity {:.1f})\n{:<12}",
+                  static_cast<double>(prepared.experiment.cluster.node.gpu.memory.value) / (1 << 30), "class");
   for (const auto& [name, field] : memory_fields) text += fmt::format(" {:>13}", name);
   text += "\n";
   for (std::size_t i = 0; i < prepared.job.programs.size(); ++i) {
     text += fmt::format("{:<12}", prepared.job.programs[i].name);
-    for (const auto& [name, field] : memory_fields) text += fmt::format(" {:>13.3f}", static_cast<double>((prepared.job.memory[i].*field).value) / (1 << 30));
+    for (const auto& [name, field] : memory_fields)
+      text += fmt::format(" {:>13.3f}", static_cast<double>((prepared.job.memory[i].*field).value) / (1 << 30));
     text += fmt::format("  {}, {}\n", prepared.job.memory[i].peak_phase, prepared.job.memory[i].peak_op);
   }
   return text;
@@ -163,15 +184,19 @@ std::string memory_text(const PreparedJob& prepared) {
 int run_compile(const std::vector<std::string>& arguments) {
   po::options_description options("options");
   auto add = options.add_options();
-  add("set", po::value<std::vector<std::string>>()->composing(), "PATH.TO.KEY=VALUE: override a key of the experiment; may be repeated");
+  add("set", po::value<std::vector<std::string>>()->composing(),
+      "PATH.TO.KEY=VALUE: override a key of the experiment; may be repeated");
   add("print", po::value<std::string>()->default_value("programs"), "tree, programs, collectives or memory");
   add("format", po::value<std::string>()->default_value("text"), "text or json (tree: YAML that can be fed back)");
   po::variables_map values;
-  if (!parse(arguments, "proteus compile EXPERIMENT.yaml --print tree|programs|collectives|memory [options]", options, {"EXPERIMENT"}, values)) return exit_success;
+  if (!parse(arguments, "proteus compile EXPERIMENT.yaml --print tree|programs|collectives|memory [options]", options,
+             {"EXPERIMENT"}, values))
+    return exit_success;
   const auto what = values["print"].as<std::string>();
   const auto format = values["format"].as<std::string>();
   constexpr std::array prints = {"tree", "programs", "collectives", "memory"};
-  if (std::find(prints.begin(), prints.end(), what) == prints.end()) throw UsageError("--print " + what + " (expected tree, programs, collectives or memory)");
+  if (std::find(prints.begin(), prints.end(), what) == prints.end())
+    throw UsageError("--print " + what + " (expected tree, programs, collectives or memory)");
   if (format != "text" && format != "json") throw UsageError("--format " + format + " (expected text or json)");
 
   const PreparedJob prepared = prepare(values["EXPERIMENT"].as<std::string>(), all_of(values, "set"));
@@ -179,7 +204,8 @@ int run_compile(const std::vector<std::string>& arguments) {
   if (what == "tree") {
     std::cout << io::strategy_to_yaml(prepared.experiment.strategy);
   } else if (what == "programs") {
-    std::cout << (json ? programs_json(prepared.job, prepared.compile_seconds).dump(1) + "\n" : programs_text(prepared.job));
+    std::cout << (json ? programs_json(prepared.job, prepared.compile_seconds).dump(1) + "\n"
+                       : programs_text(prepared.job));
   } else if (what == "collectives") {
     std::cout << (json ? collectives_json(prepared.job).dump(1) + "\n" : collectives_text(prepared.job));
   } else {

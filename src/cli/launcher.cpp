@@ -59,7 +59,8 @@ std::vector<std::vector<std::int64_t>> MpiSession::gather(const std::vector<std:
   std::vector<std::int64_t> all(words.size() * static_cast<std::size_t>(ranks_));
   MPI_Allgather(words.data(), count, MPI_INT64_T, all.data(), count, MPI_INT64_T, MPI_COMM_WORLD);
   std::vector<std::vector<std::int64_t>> by_rank;
-  for (int r = 0; r < ranks_; ++r) by_rank.emplace_back(all.begin() + std::ptrdiff_t{r} * count, all.begin() + std::ptrdiff_t{r + 1} * count);
+  for (int r = 0; r < ranks_; ++r)
+    by_rank.emplace_back(all.begin() + std::ptrdiff_t{r} * count, all.begin() + std::ptrdiff_t{r + 1} * count);
   return by_rank;
 }
 

@@ -24,7 +24,8 @@ void print_help() {
   std::cout << "Proteus predicts how a distributed DNN training job behaves on a GPU cluster.\n\n"
                "usage: proteus COMMAND [ARGUMENTS]\n\ncommands:\n";
   for (const Command& command : commands) {
-    std::cout << "  " << command.name << std::string(12 - std::string(command.name).size(), ' ') << command.summary << "\n";
+    std::cout << "  " << command.name << std::string(12 - std::string(command.name).size(), ' ') << command.summary
+              << "\n";
   }
   std::cout << "\n  --version   version, revision and libraries\n"
                "  --help      this text; `proteus COMMAND --help` for the options of a command\n\n"

@@ -9,8 +9,8 @@ namespace proteus::cli {
 
 namespace po = boost::program_options;
 
-/// Parses the arguments of a subcommand. `positional`: names of positional options in order. Prints the help to standard
-/// output and returns false where it was asked for. Throws UsageError.
+/// Parses the arguments of a subcommand. `positional`: names of positional options in order. Prints the help to
+/// standard output and returns false where it was asked for. Throws UsageError.
 bool parse(const std::vector<std::string>& arguments, const std::string& usage, const po::options_description& visible,
            const std::vector<std::string>& positional, po::variables_map& values);
 

@@ -20,8 +20,10 @@ void check_delays(const PreparedJob& prepared) {
     const bool inside = delay.position < rows;
     if (inside && graph::op_at(job, program, delay.position).is_compute()) continue;
     throw InputError({prepared.experiment.file.string(), 0, 0}, "simulate.delays",
-                     inside ? "position " + std::to_string(delay.position) + " of device " + std::to_string(delay.device) + " is a collective"
-                            : "position " + std::to_string(delay.position) + " is behind the last of device " + std::to_string(delay.device),
+                     inside ? "position " + std::to_string(delay.position) + " of device " +
+                                  std::to_string(delay.device) + " is a collective"
+                            : "position " + std::to_string(delay.position) + " is behind the last of device " +
+                                  std::to_string(delay.device),
                      "a compute op below " + std::to_string(rows) + ", see compile --print programs");
   }
 }
@@ -35,8 +37,8 @@ PreparedJob prepare(const std::string& file, const std::vector<std::string>& ove
   const auto compute = cost::make_compute_cost(e.cluster.node.gpu, catalog);
   const auto communication = cost::make_communication_cost(e.cluster, catalog);
   const auto begin = std::chrono::steady_clock::now();
-  prepared.job = graph::compile({e.model, e.cluster, e.strategy, e.runtime, *compute, *communication,
-                                 static_cast<int>(e.simulate.iterations)});
+  prepared.job = graph::compile(
+      {e.model, e.cluster, e.strategy, e.runtime, *compute, *communication, static_cast<int>(e.simulate.iterations)});
   prepared.compile_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   check_delays(prepared);
   return prepared;

@@ -35,7 +35,7 @@ struct Settings {
   std::string output;
   std::string json;
   std::string partition;
-  int virtual_ranks = 0;   ///< 0: real ranks
+  int virtual_ranks = 0;  ///< 0: real ranks
   bool sequential = false;
   std::string command_line;
 };
@@ -43,16 +43,19 @@ struct Settings {
 std::optional<Settings> parse_settings(const std::vector<std::string>& arguments) {
   po::options_description options("options");
   auto add = options.add_options();
-  add("set", po::value<std::vector<std::string>>()->composing(), "PATH.TO.KEY=VALUE: override a key of the experiment; may be repeated");
+  add("set", po::value<std::vector<std::string>>()->composing(),
+      "PATH.TO.KEY=VALUE: override a key of the experiment; may be repeated");
   add("output,o", po::value<std::string>()->default_value(""), "HDF5 timeline; written as FILE.part until complete");
   add("json", po::value<std::string>()->default_value(""), "write the summary as JSON");
   add("trace", po::value<std::string>(), "none, summary, comm or all: rows that the timeline holds");
   add("seed", po::value<std::string>(), "seed of all random numbers");
-  add("partition", po::value<std::string>()->default_value("replica"), "block, replica or random:SEED: which rank simulates which nodes; results do not depend on it");
+  add("partition", po::value<std::string>()->default_value("replica"),
+      "block, replica or random:SEED: which rank simulates which nodes; results do not depend on it");
   add("virtual-ranks", po::value<int>()->default_value(0), "simulate with this many ranks in one process");
   add("sequential", "one loop over all events, without windows: the reference");
   po::variables_map values;
-  if (!parse(arguments, "proteus simulate EXPERIMENT.yaml [options]", options, {"EXPERIMENT"}, values)) return std::nullopt;
+  if (!parse(arguments, "proteus simulate EXPERIMENT.yaml [options]", options, {"EXPERIMENT"}, values))
+    return std::nullopt;
 
   Settings settings;
   settings.experiment = values["EXPERIMENT"].as<std::string>();
@@ -65,7 +68,8 @@ std::optional<Settings> parse_settings(const std::vector<std::string>& arguments
   settings.virtual_ranks = values["virtual-ranks"].as<int>();
   settings.sequential = values.contains("sequential");
   if (settings.virtual_ranks < 0) throw UsageError("--virtual-ranks takes a positive number");
-  if (settings.sequential && settings.virtual_ranks > 0) throw UsageError("--sequential and --virtual-ranks exclude each other");
+  if (settings.sequential && settings.virtual_ranks > 0)
+    throw UsageError("--sequential and --virtual-ranks exclude each other");
   settings.command_line = "proteus simulate";
   for (const std::string& argument : arguments) settings.command_line += " " + argument;
   return settings;
@@ -73,7 +77,8 @@ std::optional<Settings> parse_settings(const std::vector<std::string>& arguments
 
 executor::Options executor_options(const io::SimulateOptions& simulate) {
   executor::Options options;
-  options.network = simulate.network == "fair-share" ? executor::NetworkMode::fair_share : executor::NetworkMode::max_min;
+  options.network =
+      simulate.network == "fair-share" ? executor::NetworkMode::fair_share : executor::NetworkMode::max_min;
   options.seed = simulate.seed;
   options.compute_jitter = simulate.compute_jitter;
   for (const io::Delay& delay : simulate.delays) options.delays.push_back({delay.device, delay.position, delay.by});
@@ -91,7 +96,10 @@ std::string date_text() {
 class Run {
  public:
   Run(const Settings& settings, const PreparedJob& prepared, const MpiSession& mpi)
-      : settings_(settings), prepared_(prepared), job_(prepared.job), mpi_(mpi),
+      : settings_(settings),
+        prepared_(prepared),
+        job_(prepared.job),
+        mpi_(mpi),
         ranks_(settings.virtual_ranks > 0 ? settings.virtual_ranks : mpi.ranks()),
         objects_(std::make_shared<const partition::Objects>(job_, prepared.experiment.cluster)),
         assignment_(partition::assign(job_, objects_, partition::policy_from(settings.partition), ranks_)) {
@@ -100,7 +108,8 @@ class Run {
     }
     if (!settings.output.empty() && prepared.experiment.simulate.trace != io::TraceLevel::none) open_timeline();
     for (int rank : local_) {
-      engines_.push_back(executor::make_engine(job_, prepared.experiment.cluster, options_, assignment_, rank, writer_.get()));
+      engines_.push_back(
+          executor::make_engine(job_, prepared.experiment.cluster, options_, assignment_, rank, writer_.get()));
     }
   }
 
@@ -113,7 +122,10 @@ class Run {
     std::vector<executor::Result> results;
     for (const auto& engine : engines_) results.push_back(executor::collect(job_, engine));
     analysis::EngineSummary engine;
-    engine.mode = settings_.sequential ? "sequential" : settings_.virtual_ranks > 0 ? "virtual ranks" : mpi_.active() ? "mpi" : "one process";
+    engine.mode = settings_.sequential          ? "sequential"
+                  : settings_.virtual_ranks > 0 ? "virtual ranks"
+                  : mpi_.active()               ? "mpi"
+                                                : "one process";
     engine.ranks = ranks_;
     engine.seconds = seconds;
     engine.seconds_compile = prepared_.compile_seconds;
@@ -140,8 +152,11 @@ class Run {
     header.resolved_config = prepared_.experiment.resolved;
     header.seed = prepared_.experiment.simulate.seed;
     header.version = version;
-    header.engine = {{"git_revision", git_revision}, {"command_line", settings_.command_line}, {"date", date_text()},
-                     {"ranks", std::to_string(ranks_)}, {"partition", settings_.partition}};
+    header.engine = {{"git_revision", git_revision},
+                     {"command_line", settings_.command_line},
+                     {"date", date_text()},
+                     {"ranks", std::to_string(ranks_)},
+                     {"partition", settings_.partition}};
     std::vector<std::int64_t> devices;
     for (int rank : local_) {
       const auto own = partition::local_devices(assignment_, rank);
@@ -164,7 +179,8 @@ class Run {
     if (settings_.sequential || (ranks_ == 1 && settings_.virtual_ranks == 0)) {
       engine::run_sequential(engines_.front(), hooks);
     } else {
-      const auto transport = settings_.virtual_ranks > 0 ? engine::make_in_process_transport(ranks_) : engine::make_mpi_transport(mpi_.communicator());
+      const auto transport = settings_.virtual_ranks > 0 ? engine::make_in_process_transport(ranks_)
+                                                         : engine::make_mpi_transport(mpi_.communicator());
       engine::run_windows(engines_, *transport, hooks);
     }
   }
@@ -173,8 +189,9 @@ class Run {
     std::vector<std::vector<std::int64_t>> by_rank;
     for (const auto& local : engines_) {
       const engine::Statistics& s = local.statistics();
-      by_rank.push_back({static_cast<std::int64_t>(s.events), static_cast<std::int64_t>(s.windows), static_cast<std::int64_t>(s.messages_local),
-                         static_cast<std::int64_t>(s.messages_remote), static_cast<std::int64_t>(s.seconds_events * 1e9),
+      by_rank.push_back({static_cast<std::int64_t>(s.events), static_cast<std::int64_t>(s.windows),
+                         static_cast<std::int64_t>(s.messages_local), static_cast<std::int64_t>(s.messages_remote),
+                         static_cast<std::int64_t>(s.seconds_events * 1e9),
                          static_cast<std::int64_t>(s.seconds_synchronization * 1e9)});
     }
     if (settings_.virtual_ranks == 0) by_rank = mpi_.gather(by_rank.front());
@@ -188,7 +205,9 @@ class Run {
       engine.seconds_events = std::max(engine.seconds_events, static_cast<double>(words[4]) * 1e-9);
       engine.seconds_synchronization = std::max(engine.seconds_synchronization, static_cast<double>(words[5]) * 1e-9);
     }
-    if (most > 0) engine.balance = static_cast<double>(engine.events) / static_cast<double>(most) / static_cast<double>(by_rank.size());
+    if (most > 0)
+      engine.balance =
+          static_cast<double>(engine.events) / static_cast<double>(most) / static_cast<double>(by_rank.size());
   }
 
   void finish_timeline(const analysis::Summary& summary) {
@@ -256,7 +275,8 @@ int run_simulate(const std::vector<std::string>& arguments) {
     // Perhaps this rank alone: the others may wait for it.
     if (mpi.ranks() < 2) throw;
     std::cerr << "proteus: error: rank " << mpi.rank() << ": " << error.what() << "\n";
-    MPI_Abort(mpi.communicator(), dynamic_cast<const OutputError*>(&error) != nullptr ? exit_cannot_write : exit_failure);
+    MPI_Abort(mpi.communicator(),
+              dynamic_cast<const OutputError*>(&error) != nullptr ? exit_cannot_write : exit_failure);
   }
   return exit_failure;
 }

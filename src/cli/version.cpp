@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proteus/version.hpp"
 
-#include <boost/version.hpp>
 #include <hdf5.h>
 #include <hwloc.h>
 #include <mpi.h>
+#include <boost/version.hpp>
 
 #include <sstream>
 
@@ -22,7 +22,8 @@ std::string version_text() {
        << "MPI " << std::string(mpi).substr(0, std::string(mpi).find(',')) << "\n"
        << "HDF5 " << H5_VERS_MAJOR << "." << H5_VERS_MINOR << "." << H5_VERS_RELEASE << "\n"
        << "Boost " << BOOST_VERSION / 100000 << "." << BOOST_VERSION / 100 % 1000 << "." << BOOST_VERSION % 100 << "\n"
-       << "hwloc " << (HWLOC_API_VERSION >> 16) << "." << ((HWLOC_API_VERSION >> 8) & 0xff) << "." << (HWLOC_API_VERSION & 0xff) << "\n";
+       << "hwloc " << (HWLOC_API_VERSION >> 16) << "." << ((HWLOC_API_VERSION >> 8) & 0xff) << "."
+       << (HWLOC_API_VERSION & 0xff) << "\n";
   return text.str();
 }
 

@@ -82,11 +82,16 @@ bool Collectives::external(std::uint32_t collective) const {
 
 cost::Collective collective_of(strategy::Reshard::Kind kind) {
   switch (kind) {
-    case strategy::Reshard::Kind::reduce_scatter: return cost::Collective::reduce_scatter;
-    case strategy::Reshard::Kind::all_reduce: return cost::Collective::all_reduce;
-    case strategy::Reshard::Kind::all_to_all: return cost::Collective::all_to_all;
-    case strategy::Reshard::Kind::all_gather: return cost::Collective::all_gather;
-    case strategy::Reshard::Kind::slice: break;
+    case strategy::Reshard::Kind::reduce_scatter:
+      return cost::Collective::reduce_scatter;
+    case strategy::Reshard::Kind::all_reduce:
+      return cost::Collective::all_reduce;
+    case strategy::Reshard::Kind::all_to_all:
+      return cost::Collective::all_to_all;
+    case strategy::Reshard::Kind::all_gather:
+      return cost::Collective::all_gather;
+    case strategy::Reshard::Kind::slice:
+      break;
   }
   throw std::logic_error("a local slice is no collective");
 }

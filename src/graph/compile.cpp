@@ -15,9 +15,12 @@ using strategy::SchedulePolicy;
 
 std::string_view name_of_policy(SchedulePolicy policy) {
   switch (policy) {
-    case SchedulePolicy::gpipe: return "gpipe";
-    case SchedulePolicy::one_f_one_b: return "1f1b";
-    case SchedulePolicy::interleaved_1f1b: return "interleaved-1f1b";
+    case SchedulePolicy::gpipe:
+      return "gpipe";
+    case SchedulePolicy::one_f_one_b:
+      return "1f1b";
+    case SchedulePolicy::interleaved_1f1b:
+      return "interleaved-1f1b";
   }
   return "?";
 }
@@ -37,7 +40,8 @@ std::int64_t vocab_multiple(const CompileInput& input, const strategy::Mesh& mes
 
 /// Deals ops to global chunks: what stands before the first layer to the first, layers evenly or as the user listed
 /// them, what stands behind to the last.
-std::vector<std::vector<model::OpId>> deal(const model::Graph& graph, const strategy::Stages& stages, std::int64_t count) {
+std::vector<std::vector<model::OpId>> deal(const model::Graph& graph, const strategy::Stages& stages,
+                                           std::int64_t count) {
   std::vector<std::vector<model::OpId>> chunks(static_cast<std::size_t>(count));
   if (!stages.chunks.empty()) {
     if (static_cast<std::int64_t>(stages.chunks.size()) != count) {
@@ -51,17 +55,20 @@ std::vector<std::vector<model::OpId>> deal(const model::Graph& graph, const stra
     }
     for (model::OpId id = 0; id < graph.ops.size(); ++id) {
       const auto found = std::find_if(selectors.begin(), selectors.end(), [&](const auto& list) {
-        return std::any_of(list.begin(), list.end(), [&](const strategy::Selector& s) { return s.matches(graph.ops[id]); });
+        return std::any_of(list.begin(), list.end(),
+                           [&](const strategy::Selector& s) { return s.matches(graph.ops[id]); });
       });
       if (found == selectors.end()) {
-        throw InputError(stages.where, "strategy.stages.chunks", graph.ops[id].path + " is in no chunk", "every op in one");
+        throw InputError(stages.where, "strategy.stages.chunks", graph.ops[id].path + " is in no chunk",
+                         "every op in one");
       }
       chunks[static_cast<std::size_t>(found - selectors.begin())].push_back(id);
     }
     return chunks;
   }
   if (graph.layers % count != 0) {
-    throw InputError(stages.where, "strategy.stages", std::to_string(graph.layers) + " layers do not divide over " + std::to_string(count) + " chunks",
+    throw InputError(stages.where, "strategy.stages",
+                     std::to_string(graph.layers) + " layers do not divide over " + std::to_string(count) + " chunks",
                      "a number of chunks that divides the layers, or stages.chunks");
   }
   const std::int64_t per_chunk = graph.layers / count;
@@ -79,18 +86,23 @@ void check_chunks(const LoweringContext& context, const strategy::Stages& stages
   int last = 0;
   for (model::OpId id = 0; id < context.graph.ops.size(); ++id) {
     if (context.chunk_of[id] < last) {
-      throw InputError(stages.where, "strategy.stages.chunks", context.graph.ops[id].path + " comes before what it needs", "chunks in the order of the model");
+      throw InputError(stages.where, "strategy.stages.chunks",
+                       context.graph.ops[id].path + " comes before what it needs", "chunks in the order of the model");
     }
     last = context.chunk_of[id];
     for (const model::Operand& operand : context.graph.ops[id].inputs) {
       const int made = context.chunk_of[context.graph.tensors[operand.tensor].producer];
       if (context.chunk_of[id] > made + 1) {
-        throw InputError(stages.where, "strategy.stages.chunks", context.graph.ops[id].path + " reads what was made more than one chunk before it", "neighbouring chunks");
+        throw InputError(stages.where, "strategy.stages.chunks",
+                         context.graph.ops[id].path + " reads what was made more than one chunk before it",
+                         "neighbouring chunks");
       }
     }
   }
   for (std::size_t chunk = 0; chunk < context.chunks.size(); ++chunk) {
-    if (context.chunks[chunk].empty()) throw InputError(stages.where, "strategy.stages.chunks", "chunk " + std::to_string(chunk) + " is empty", "at least one op");
+    if (context.chunks[chunk].empty())
+      throw InputError(stages.where, "strategy.stages.chunks", "chunk " + std::to_string(chunk) + " is empty",
+                       "at least one op");
   }
 }
 
@@ -100,7 +112,8 @@ class PhaseTable {
   explicit PhaseTable(Job& job) : job_(job) {}
   std::uint32_t operator()(Phase phase) {
     auto found = std::find_if(job_.phases.begin(), job_.phases.end(), [&](const Phase& other) {
-      return other.name == phase.name && other.ops == phase.ops && other.descriptions.size() == phase.descriptions.size() &&
+      return other.name == phase.name && other.ops == phase.ops &&
+             other.descriptions.size() == phase.descriptions.size() &&
              std::equal(other.descriptions.begin(), other.descriptions.end(), phase.descriptions.begin());
     });
     if (found == job_.phases.end()) found = job_.phases.insert(found, std::move(phase));
@@ -111,8 +124,8 @@ class PhaseTable {
   Job& job_;
 };
 
-Program program_of_stage(const LoweringContext& context, Job& job, PhaseTable& phases, int stage, const std::vector<Slot>& slots,
-                         std::int64_t micro_batches) {
+Program program_of_stage(const LoweringContext& context, Job& job, PhaseTable& phases, int stage,
+                         const std::vector<Slot>& slots, std::int64_t micro_batches) {
   const bool reduce = reduces_in_backward(context);
   Program program;
   program.name = "stage " + std::to_string(stage);
@@ -123,7 +136,10 @@ Program program_of_stage(const LoweringContext& context, Job& job, PhaseTable& p
     auto known = numbers.find(key);
     if (known == numbers.end()) {
       const int chunk = static_cast<int>(slot.chunk * context.stages) + stage;
-      known = numbers.emplace(key, phases(slot.forward ? lower_forward(context, chunk) : lower_backward(context, chunk, last))).first;
+      known =
+          numbers
+              .emplace(key, phases(slot.forward ? lower_forward(context, chunk) : lower_backward(context, chunk, last)))
+              .first;
     }
     program.steps.push_back({known->second, static_cast<std::uint32_t>(slot.micro_batch)});
   }
@@ -141,11 +157,14 @@ void describe(const CompileInput& input, const model::Graph& graph, std::int64_t
   job.tokens_per_iteration = input.strategy.global_batch * input.model.seq_len;
   auto peak = input.cluster.node.gpu.peak.find(input.strategy.type);
   if (peak == input.cluster.node.gpu.peak.end()) {
-    throw InputError(input.strategy.where, "strategy.dtype", input.cluster.node.gpu.name + " has no peak for " + std::string(proteus::name_of(input.strategy.type)),
-                     "a type that the GPU computes in");
+    throw InputError(
+        input.strategy.where, "strategy.dtype",
+        input.cluster.node.gpu.name + " has no peak for " + std::string(proteus::name_of(input.strategy.type)),
+        "a type that the GPU computes in");
   }
   job.peak_flops = peak->second;
-  for (const std::string& axis : input.strategy.mesh.order) job.mesh.emplace_back(axis, input.strategy.mesh.sizes.at(axis));
+  for (const std::string& axis : input.strategy.mesh.order)
+    job.mesh.emplace_back(axis, input.strategy.mesh.sizes.at(axis));
 }
 
 }  // namespace
@@ -158,25 +177,42 @@ Job compile(const CompileInput& input) {
   const strategy::Strategy& strategy = input.strategy;
   const strategy::Mesh mesh(strategy.mesh, job.devices);
   for (const std::string& axis : {strategy.stages.axis, strategy.batch_axis}) {
-    if (!mesh.has_axis(axis)) throw InputError(strategy.where, "strategy.mesh", "no axis `" + axis + "`", "an axis for stages (stages.axis) and one for replicas (batch_axis)");
+    if (!mesh.has_axis(axis))
+      throw InputError(strategy.where, "strategy.mesh", "no axis `" + axis + "`",
+                       "an axis for stages (stages.axis) and one for replicas (batch_axis)");
   }
   const std::int64_t replicas = mesh.axis_size(strategy.batch_axis);
   if (strategy.global_batch < 1 || strategy.global_batch % (strategy.micro_batch * replicas) != 0) {
-    throw InputError(strategy.where, "strategy.global_batch", std::to_string(strategy.global_batch) + " does not divide by micro_batch * " + strategy.batch_axis + " = " + std::to_string(strategy.micro_batch * replicas), "a multiple of it");
+    throw InputError(strategy.where, "strategy.global_batch",
+                     std::to_string(strategy.global_batch) + " does not divide by micro_batch * " +
+                         strategy.batch_axis + " = " + std::to_string(strategy.micro_batch * replicas),
+                     "a multiple of it");
   }
   const std::int64_t micro_batches = strategy.global_batch / (strategy.micro_batch * replicas);
-  const model::Graph graph = model::build_transformer(input.model, {strategy.micro_batch * replicas, vocab_multiple(input, mesh), strategy.type});
+  const model::Graph graph = model::build_transformer(
+      input.model, {strategy.micro_batch * replicas, vocab_multiple(input, mesh), strategy.type});
   const auto plans = strategy::plan(graph, strategy, mesh);
 
   const Pipeline pipeline{mesh.axis_size(strategy.stages.axis), strategy.stages.chunks_per_stage, micro_batches};
-  if (strategy.schedule == SchedulePolicy::interleaved_1f1b ? pipeline.micro_batches % pipeline.stages != 0 : pipeline.chunks != 1) {
-    throw InputError(strategy.where, "strategy.schedule", std::string(name_of_policy(strategy.schedule)) + " with " + std::to_string(pipeline.chunks) + " chunks and " + std::to_string(micro_batches) + " micro-batches",
+  if (strategy.schedule == SchedulePolicy::interleaved_1f1b ? pipeline.micro_batches % pipeline.stages != 0
+                                                            : pipeline.chunks != 1) {
+    throw InputError(strategy.where, "strategy.schedule",
+                     std::string(name_of_policy(strategy.schedule)) + " with " + std::to_string(pipeline.chunks) +
+                         " chunks and " + std::to_string(micro_batches) + " micro-batches",
                      "interleaved-1f1b with micro-batches that are a multiple of the stages, or one chunk per stage");
   }
   Collectives collectives(job, mesh, input.cluster, input.communication);
   Names names(job);
-  LoweringContext context{input, mesh, graph, plans, deal(graph, strategy.stages, pipeline.stages * pipeline.chunks), std::vector<int>(graph.ops.size()),
-                          pipeline.stages, collectives, names, name_of_policy(strategy.schedule)};
+  LoweringContext context{input,
+                          mesh,
+                          graph,
+                          plans,
+                          deal(graph, strategy.stages, pipeline.stages * pipeline.chunks),
+                          std::vector<int>(graph.ops.size()),
+                          pipeline.stages,
+                          collectives,
+                          names,
+                          name_of_policy(strategy.schedule)};
   for (std::size_t chunk = 0; chunk < context.chunks.size(); ++chunk) {
     for (model::OpId id : context.chunks[chunk]) context.chunk_of[id] = static_cast<int>(chunk);
   }
@@ -192,12 +228,14 @@ Job compile(const CompileInput& input) {
   for (int stage = 0; stage < static_cast<int>(pipeline.stages); ++stage) {
     slots.push_back(schedule(strategy.schedule, pipeline, stage));
     Program program = program_of_stage(context, job, phases, stage, slots.back(), micro_batches);
-    auto same = std::find_if(job.programs.begin(), job.programs.end(), [&](const Program& other) { return other.steps == program.steps; });
+    auto same = std::find_if(job.programs.begin(), job.programs.end(),
+                             [&](const Program& other) { return other.steps == program.steps; });
     if (same == job.programs.end()) same = job.programs.insert(same, std::move(program));
     job.program_of_stage.push_back(static_cast<std::uint32_t>(same - job.programs.begin()));
   }
   for (std::uint32_t number = 0; number < job.programs.size(); ++number) {
-    const auto stage = std::find(job.program_of_stage.begin(), job.program_of_stage.end(), number) - job.program_of_stage.begin();
+    const auto stage =
+        std::find(job.program_of_stage.begin(), job.program_of_stage.end(), number) - job.program_of_stage.begin();
     job.memory.push_back(plan_memory(context, job, static_cast<int>(stage), slots[static_cast<std::size_t>(stage)]));
   }
   return job;
@@ -205,9 +243,11 @@ Job compile(const CompileInput& input) {
 
 std::size_t program_bytes(const Job& job) {
   std::size_t bytes = 0;
-  for (const Phase& phase : job.phases) bytes += phase.ops.size() * (sizeof(ProgramOp) + sizeof(OpDescription) + 2 * sizeof(std::int64_t));
+  for (const Phase& phase : job.phases)
+    bytes += phase.ops.size() * (sizeof(ProgramOp) + sizeof(OpDescription) + 2 * sizeof(std::int64_t));
   for (const Program& program : job.programs) bytes += program.steps.size() * (sizeof(Step) + 3 * sizeof(std::int64_t));
-  for (const CollectiveUse& use : job.collectives) bytes += sizeof(CollectiveUse) + use.cost.size() * sizeof(cost::CollectiveCost);
+  for (const CollectiveUse& use : job.collectives)
+    bytes += sizeof(CollectiveUse) + use.cost.size() * sizeof(cost::CollectiveCost);
   bytes += job.families.size() * sizeof(CommunicatorFamily);
   return bytes;
 }

@@ -13,7 +13,8 @@ using strategy::Role;
 class Epilogue {
  public:
   Epilogue(const LoweringContext& context, int stage)
-      : context_(context), stage_(stage),
+      : context_(context),
+        stage_(stage),
         builder_("epilogue", PhaseKind::epilogue, 0, context.input.runtime, context.collectives, context.names) {
     const int chunks = static_cast<int>(context.chunks.size());
     for (int chunk = stage; chunk < chunks; chunk += static_cast<int>(context.stages)) {
@@ -49,7 +50,8 @@ class Epilogue {
     const Issue how = gradient_issue(context_);
     for (int chunk : chunks_) {
       const auto parameters = parameters_of(context_, chunk);
-      auto first = std::find_if(parameters.begin(), parameters.end(), [](const ParameterUse& u) { return !u.replicas.empty(); });
+      auto first =
+          std::find_if(parameters.begin(), parameters.end(), [](const ParameterUse& u) { return !u.replicas.empty(); });
       for (const Bucket& bucket : buckets_of(parameters, 0)) {
         communicate("gradients", gradient_reduction(context_, first->replicas, bucket.elements, how), how);
       }
@@ -65,8 +67,10 @@ class Epilogue {
       }
     }
     for (const auto& [atoms, count] : elements) {
-      const Issue how = issue(Role::replicated_gradient, "all-reduce", Stream::tensor, context_.input.runtime.gradient_type);
-      communicate("gradients.replicated", all_reduce(context_.collectives.over(atoms, how.stream), count, how.type, Traffic::gradient), how);
+      const Issue how =
+          issue(Role::replicated_gradient, "all-reduce", Stream::tensor, context_.input.runtime.gradient_type);
+      communicate("gradients.replicated",
+                  all_reduce(context_.collectives.over(atoms, how.stream), count, how.type, Traffic::gradient), how);
     }
   }
 
@@ -75,19 +79,22 @@ class Epilogue {
     const auto& pipeline = context_.mesh.axis(context_.input.strategy.stages.axis);
     std::map<model::TensorId, std::vector<int>> users;
     for (int chunk = 0; chunk < static_cast<int>(context_.chunks.size()); ++chunk) {
-      for (const ParameterUse& use : parameters_of(context_, chunk)) users[use.tensor].push_back(chunk % static_cast<int>(context_.stages));
+      for (const ParameterUse& use : parameters_of(context_, chunk))
+        users[use.tensor].push_back(chunk % static_cast<int>(context_.stages));
     }
     for (const auto& [tensor, stages] : users) {
       if (stages.size() < 2 || stages.front() == stages.back()) continue;
       if (stage_ != stages.front() && stage_ != stages.back()) continue;
-      const Issue how = issue(Role::shared_gradient, "all-reduce", Stream::gradient, context_.input.runtime.gradient_type);
+      const Issue how =
+          issue(Role::shared_gradient, "all-reduce", Stream::gradient, context_.input.runtime.gradient_type);
       std::int64_t elements = 0;
       for (int chunk : chunks_) {
         for (const ParameterUse& use : parameters_of(context_, chunk)) {
           if (use.tensor == tensor) elements = use.elements;
         }
       }
-      const std::uint32_t family = context_.collectives.between_stages("embedding", pipeline, stages.front(), stages.back());
+      const std::uint32_t family =
+          context_.collectives.between_stages("embedding", pipeline, stages.front(), stages.back());
       communicate("gradients.embedding", all_reduce(family, elements, how.type, Traffic::embedding), how);
     }
   }
@@ -138,7 +145,8 @@ class Epilogue {
     }
     const Issue how = issue(Role::scalar, "all-reduce", Stream::gradient, DataType::fp32);
     if (bytes > 0) kernel(name, bytes, atoms.empty() && how.host_sync);
-    if (!atoms.empty()) communicate(name, all_reduce(context_.collectives.over(atoms, how.stream), 1, how.type, Traffic::scalar), how);
+    if (!atoms.empty())
+      communicate(name, all_reduce(context_.collectives.over(atoms, how.stream), 1, how.type, Traffic::scalar), how);
   }
 
   static CollectiveUse all_reduce(std::uint32_t family, std::int64_t elements, DataType type, Traffic traffic) {
@@ -155,8 +163,8 @@ class Epilogue {
   int stage_;
   PhaseBuilder builder_;
   std::vector<int> chunks_;
-  std::int64_t elements_ = 0;   ///< parameters of this stage on one device
-  std::vector<Ready> waits_;    ///< what the next op has to wait for
+  std::int64_t elements_ = 0;  ///< parameters of this stage on one device
+  std::vector<Ready> waits_;   ///< what the next op has to wait for
 };
 
 }  // namespace

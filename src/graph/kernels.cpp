@@ -20,20 +20,20 @@ struct Traffic {
   double backward;
 };
 constexpr Traffic traffic_table[] = {
-    {OpKind::position, MemoryBoundKind::dropout_add, 7, 5},           // read x, write y and mask; table from cache
-    {OpKind::layer_norm, MemoryBoundKind::layer_norm, 4, 6},          // x in, y out; dy and x in, dx out
+    {OpKind::position, MemoryBoundKind::dropout_add, 7, 5},   // read x, write y and mask; table from cache
+    {OpKind::layer_norm, MemoryBoundKind::layer_norm, 4, 6},  // x in, y out; dy and x in, dx out
     {OpKind::rms_norm, MemoryBoundKind::rms_norm, 4, 6},
     {OpKind::rope, MemoryBoundKind::rope, 4, 4},
     {OpKind::attention_softmax, MemoryBoundKind::softmax, 4, 6},
-    {OpKind::attention_dropout, MemoryBoundKind::dropout, 5, 5},      // with the one-byte mask
+    {OpKind::attention_dropout, MemoryBoundKind::dropout, 5, 5},  // with the one-byte mask
     {OpKind::residual_add, MemoryBoundKind::dropout_add, 7, 5},
     {OpKind::gelu, MemoryBoundKind::bias_gelu, 4, 6},
     {OpKind::swiglu, MemoryBoundKind::swiglu, 6, 10},
 };
 
 const Traffic& traffic_of(OpKind kind) {
-  const auto* found = std::find_if(std::begin(traffic_table), std::end(traffic_table),
-                                   [&](const Traffic& t) { return t.op == kind; });
+  const auto* found =
+      std::find_if(std::begin(traffic_table), std::end(traffic_table), [&](const Traffic& t) { return t.op == kind; });
   if (found == std::end(traffic_table)) throw std::logic_error("no kernel for " + std::string(model::name_of(kind)));
   return *found;
 }
@@ -45,8 +45,8 @@ class Emitter {
 
   void gemm(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k, double output_bytes) {
     cost::Gemm g{batch, m, n, k, local_.type, local_.element_bytes, output_bytes};
-    const double flops = 2.0 * static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(n) *
-                         static_cast<double>(k);
+    const double flops =
+        2.0 * static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
     const double bytes = static_cast<double>(batch) * (local_.element_bytes * static_cast<double>(m * k + k * n) +
                                                        output_bytes * static_cast<double>(m * n));
     add("", cost_.gemm(g), flops, bytes);
@@ -87,13 +87,15 @@ cost::FusedAttention attention(const LocalOp& local, bool backward) {
 struct LinearShape {
   std::int64_t rows, in, out;
   explicit LinearShape(const LocalOp& l)
-      : rows(l.size("batch") * l.size("seq")), in(l.size("in") * l.size("in_width")), out(l.size("out") * l.size("width")) {}
+      : rows(l.size("batch") * l.size("seq")),
+        in(l.size("in") * l.size("in_width")),
+        out(l.size("out") * l.size("width")) {}
 };
 
 }  // namespace
 
-LocalOp::LocalOp(const model::Op& which, const std::vector<std::vector<strategy::Atom>>& split, const strategy::Mesh& mesh,
-                 DataType training_type, DataType gradient_type)
+LocalOp::LocalOp(const model::Op& which, const std::vector<std::vector<strategy::Atom>>& split,
+                 const strategy::Mesh& mesh, DataType training_type, DataType gradient_type)
     : op(&which), element_bytes(size_of(training_type)), type(training_type), gradient_bytes(size_of(gradient_type)) {
   for (std::size_t dim = 0; dim < which.dims.size(); ++dim) {
     std::int64_t parts = 1;
@@ -145,7 +147,8 @@ std::vector<Kernel> forward_kernels(const LocalOp& local, const cost::ComputeCos
       break;
     }
     case OpKind::loss_max:
-      emit.memory(MemoryBoundKind::cross_entropy, 6 * local.volume());  // cast to fp32 (2 read, 4 written), maximum in cache
+      emit.memory(MemoryBoundKind::cross_entropy,
+                  6 * local.volume());  // cast to fp32 (2 read, 4 written), maximum in cache
       break;
     case OpKind::loss_predicted:
     case OpKind::loss_value:
@@ -204,7 +207,8 @@ std::vector<Kernel> input_gradient_kernels(const LocalOp& local, const cost::Com
       break;
     }
     case OpKind::loss_sum_exp:
-      emit.memory(MemoryBoundKind::cross_entropy, 8 * local.volume());  // fp32 softmax in and out, cast to the logits' type
+      emit.memory(MemoryBoundKind::cross_entropy,
+                  8 * local.volume());  // fp32 softmax in and out, cast to the logits' type
       break;
     default: {
       const Traffic& t = traffic_of(op.kind);

@@ -12,19 +12,19 @@ namespace proteus::graph {
 
 /// One kernel launch on one device.
 struct Kernel {
-  std::string kind;   ///< "linear", "linear.dgrad", ...
+  std::string kind;  ///< "linear", "linear.dgrad", ...
   cost::Cost cost;
-  double flops = 0;   ///< tensor-core operations
-  double bytes = 0;   ///< memory traffic
+  double flops = 0;  ///< tensor-core operations
+  double bytes = 0;  ///< memory traffic
 };
 
 /// An op at the size that one device computes.
 struct LocalOp {
   const model::Op* op = nullptr;
-  std::vector<std::int64_t> dims;    ///< local size of each op dim
-  double element_bytes = 2;          ///< activations and weights
+  std::vector<std::int64_t> dims;  ///< local size of each op dim
+  double element_bytes = 2;        ///< activations and weights
   DataType type = DataType::bf16;
-  double gradient_bytes = 4;         ///< main gradients
+  double gradient_bytes = 4;  ///< main gradients
 
   LocalOp(const model::Op& which, const std::vector<std::vector<strategy::Atom>>& split, const strategy::Mesh& mesh,
           DataType training_type, DataType gradient_type);
@@ -33,8 +33,8 @@ struct LocalOp {
   double volume() const;
 };
 
-/// The kernels that Megatron-LM and PyTorch launch for an op: forward, gradient of the inputs, gradient of the parameters
-/// (apart, so that schedules may run them apart). Traffic per element: docs/cost-models.md.
+/// The kernels that Megatron-LM and PyTorch launch for an op: forward, gradient of the inputs, gradient of the
+/// parameters (apart, so that schedules may run them apart). Traffic per element: docs/cost-models.md.
 std::vector<Kernel> forward_kernels(const LocalOp& local, const cost::ComputeCost& cost);
 std::vector<Kernel> input_gradient_kernels(const LocalOp& local, const cost::ComputeCost& cost);
 std::vector<Kernel> weight_gradient_kernels(const LocalOp& local, const cost::ComputeCost& cost);

@@ -25,7 +25,7 @@ struct LoweringContext {
   std::int64_t stages = 1;
   Collectives& collectives;
   Names& names;
-  std::string_view schedule_name;                ///< as runtime rules spell it
+  std::string_view schedule_name;  ///< as runtime rules spell it
 
   LocalOp local(model::OpId id) const;
   strategy::Layout produced(model::TensorId tensor) const;  ///< layout in which its producer leaves it
@@ -39,9 +39,9 @@ struct LoweringContext {
 /// A parameter of a chunk, in the order in which its gradient becomes ready.
 struct ParameterUse {
   model::TensorId tensor = 0;
-  std::int64_t elements = 0;                 ///< on one device
-  std::vector<strategy::Atom> replicas;      ///< atoms of the batch axis over which its gradient is partial
-  std::vector<strategy::Atom> others;        ///< other atoms over which it is partial
+  std::int64_t elements = 0;             ///< on one device
+  std::vector<strategy::Atom> replicas;  ///< atoms of the batch axis over which its gradient is partial
+  std::vector<strategy::Atom> others;    ///< other atoms over which it is partial
 };
 
 /// Parameters of `chunk` in backward order; a parameter with two users in the chunk stands once.

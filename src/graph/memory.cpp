@@ -14,17 +14,19 @@ struct ChunkMemory {
   std::int64_t saved = 0;
   std::int64_t forward_temporaries = 0;
   std::int64_t backward_temporaries = 0;
-  std::string forward_op, backward_op;                      ///< where the temporaries are largest
+  std::string forward_op, backward_op;                        ///< where the temporaries are largest
   std::vector<std::pair<std::string, std::int64_t>> tensors;  ///< saved tensors
 };
 
 class ChunkScan {
  public:
-  ChunkScan(const LoweringContext& context, int chunk) : context_(context), ops_(context.chunks[static_cast<std::size_t>(chunk)]) {}
+  ChunkScan(const LoweringContext& context, int chunk)
+      : context_(context), ops_(context.chunks[static_cast<std::size_t>(chunk)]) {}
 
   ChunkMemory run() {
     ChunkMemory memory;
-    collect(memory, [&](std::size_t i) { return !context_.recomputed(ops_[i]); }, true);
+    collect(
+        memory, [&](std::size_t i) { return !context_.recomputed(ops_[i]); }, true);
     for (const auto& [name, bytes] : memory.tensors) memory.saved += bytes;
 
     std::int64_t run_saved = 0;  // of the recomputed run that the op belongs to
@@ -63,7 +65,8 @@ class ChunkScan {
     std::map<model::TensorId, std::size_t> made;  // op number of the producer in this chunk
     for (std::size_t i = 0; i < ops_.size(); ++i) made[context_.graph.ops[ops_[i]].outputs.front().tensor] = i;
     const auto save = [&](model::TensorId tensor, const strategy::Layout& layout) {
-      if (seen.insert(tensor).second) memory.tensors.emplace_back(context_.graph.tensors[tensor].name, bytes(tensor, layout));
+      if (seen.insert(tensor).second)
+        memory.tensors.emplace_back(context_.graph.tensors[tensor].name, bytes(tensor, layout));
     };
     for (std::size_t i = 0; i < ops_.size(); ++i) {
       const model::Op& op = context_.graph.ops[ops_[i]];
@@ -77,13 +80,16 @@ class ChunkScan {
         const strategy::Layout made_layout = context_.produced(out).gradient();
         if (op.saved.output) save(out, made_layout);
         if (op.saved.output_extra_bytes > 0) {
-          memory.tensors.emplace_back(op.path + ".mask", std::llround(op.saved.output_extra_bytes * static_cast<double>(context_.local_elements(out, made_layout))));
+          memory.tensors.emplace_back(op.path + ".mask",
+                                      std::llround(op.saved.output_extra_bytes *
+                                                   static_cast<double>(context_.local_elements(out, made_layout))));
         }
         if (op.saved.extra_bytes > 0) memory.tensors.emplace_back(op.path + ".extra", extra_bytes(ops_[i]));
       } else if (run_inputs) {
         for (const model::Operand& operand : op.inputs) {
           auto producer = made.find(operand.tensor);
-          const bool inside = producer != made.end() && context_.recomputed(ops_[producer->second]) && layer(producer->second) == layer(i);
+          const bool inside = producer != made.end() && context_.recomputed(ops_[producer->second]) &&
+                              layer(producer->second) == layer(i);
           if (!inside) save(operand.tensor, context_.produced(operand.tensor).gradient());
         }
       }
@@ -101,7 +107,9 @@ class ChunkScan {
   /// What the recomputed run that begins at `first` saves when it runs again.
   std::int64_t saved_by_run(std::size_t first) const {
     ChunkMemory run;
-    collect(run, [&](std::size_t i) { return i >= first && context_.recomputed(ops_[i]) && layer(i) == layer(first); }, false);
+    collect(
+        run, [&](std::size_t i) { return i >= first && context_.recomputed(ops_[i]) && layer(i) == layer(first); },
+        false);
     std::int64_t total = 0;
     for (const auto& [name, size] : run.tensors) total += size;
     return total;
@@ -111,7 +119,8 @@ class ChunkScan {
     const model::Op& op = context_.graph.ops[id];
     std::int64_t total = 0;
     for (const model::Operand& operand : op.inputs) total += bytes(operand.tensor, context_.plans[id].input(operand));
-    for (const model::Operand& operand : op.outputs) total += bytes(operand.tensor, context_.plans[id].output(op, operand));
+    for (const model::Operand& operand : op.outputs)
+      total += bytes(operand.tensor, context_.plans[id].output(op, operand));
     return total;
   }
 
@@ -124,7 +133,10 @@ class ChunkScan {
 Bytes nccl_buffers(const LoweringContext& context, const Job& job, int stage) {
   constexpr double per_channel_and_peer = (4 + 4.7 + 0.5) * 1024 * 1024;
   std::map<std::uint32_t, double> by_family;
-  const std::int64_t device = stage * context.mesh.stride(context.mesh.axis(context.input.strategy.stages.axis).empty() ? 0 : context.mesh.axis(context.input.strategy.stages.axis).front());
+  const std::int64_t device =
+      stage * context.mesh.stride(context.mesh.axis(context.input.strategy.stages.axis).empty()
+                                      ? 0
+                                      : context.mesh.axis(context.input.strategy.stages.axis).front());
   for (const CollectiveUse& use : job.collectives) {
     if (!job.families[use.family].locate(device)) continue;
     for (const auto& [placement, price] : use.cost) {
@@ -153,20 +165,24 @@ MemoryPlan plan_memory(const LoweringContext& context, const Job& job, int stage
   }
   plan.parameters = Bytes{parameters * size_of(context.input.strategy.type)};
   plan.gradients = Bytes{parameters * size_of(runtime.gradient_type)};
-  plan.optimizer = Bytes{std::llround(runtime.state_bytes_per_parameter * static_cast<double>((parameters + shards - 1) / shards))};
+  plan.optimizer =
+      Bytes{std::llround(runtime.state_bytes_per_parameter * static_cast<double>((parameters + shards - 1) / shards))};
   plan.context = runtime.context_bytes;
   plan.communication = nccl_buffers(context, job, stage);
-  const std::int64_t fixed = (plan.parameters + plan.gradients + plan.optimizer + plan.context + plan.communication).value;
+  const std::int64_t fixed =
+      (plan.parameters + plan.gradients + plan.optimizer + plan.context + plan.communication).value;
 
   std::int64_t saved = 0;
   std::vector<std::int64_t> alive(chunks.size(), 0);  // micro-batches of each chunk between forward and backward
   std::vector<std::int64_t> alive_at_peak = alive;
-  const auto peak = [&](std::int64_t activations, std::int64_t temporaries, const char* phase, const Slot& slot, const std::string& op) {
+  const auto peak = [&](std::int64_t activations, std::int64_t temporaries, const char* phase, const Slot& slot,
+                        const std::string& op) {
     if (fixed + activations + temporaries <= plan.peak.value) return;
     plan.peak = Bytes{fixed + activations + temporaries};
     plan.activations = Bytes{activations};
     plan.temporaries = Bytes{temporaries};
-    plan.peak_phase = std::string(phase) + "[" + std::to_string(slot.chunk) + "] of micro-batch " + std::to_string(slot.micro_batch);
+    plan.peak_phase =
+        std::string(phase) + "[" + std::to_string(slot.chunk) + "] of micro-batch " + std::to_string(slot.micro_batch);
     plan.peak_op = op;
     alive_at_peak = alive;
   };
@@ -190,10 +206,12 @@ MemoryPlan plan_memory(const LoweringContext& context, const Job& job, int stage
   plan.largest = {{"optimizer states", plan.optimizer}, {"gradients", plan.gradients}, {"parameters", plan.parameters}};
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     for (const auto& [name, size] : chunks[i].tensors) {
-      if (alive_at_peak[i] > 0) plan.largest.emplace_back(name + " x " + std::to_string(alive_at_peak[i]), Bytes{size * alive_at_peak[i]});
+      if (alive_at_peak[i] > 0)
+        plan.largest.emplace_back(name + " x " + std::to_string(alive_at_peak[i]), Bytes{size * alive_at_peak[i]});
     }
   }
-  std::stable_sort(plan.largest.begin(), plan.largest.end(), [](const auto& a, const auto& b) { return b.second < a.second; });
+  std::stable_sort(plan.largest.begin(), plan.largest.end(),
+                   [](const auto& a, const auto& b) { return b.second < a.second; });
   constexpr std::size_t listed = 8;
   plan.largest.resize(std::min(listed, plan.largest.size()));
   return plan;

@@ -74,8 +74,8 @@ class Pass {
   }
 
   Issue issue(Role role, Reshard::Kind kind, Stream stream, DataType type) const {
-    return issue_of(context_.input.runtime,
-                    {role, pass_, cost::name_of(collective_of(kind)), context_.schedule_name}, stream, type);
+    return issue_of(context_.input.runtime, {role, pass_, cost::name_of(collective_of(kind)), context_.schedule_name},
+                    stream, type);
   }
 
   /// Brings a value to another layout.
@@ -91,7 +91,8 @@ class Pass {
       use.size = Bytes{step.elements * size_of(how.type)};
       use.type = how.type;
       use.traffic = Traffic::tensor;
-      value.ready = builder_.communicate(name + (gradient ? ".gradient" : ""), use, how.stream, {value.ready}, how.host_sync);
+      value.ready =
+          builder_.communicate(name + (gradient ? ".gradient" : ""), use, how.stream, {value.ready}, how.host_sync);
       if (how.wait_next) builder_.before_next(value.ready);
     }
     value.layout = to;
@@ -114,7 +115,8 @@ class Pass {
     const model::Op& op = context_.graph.ops[id];
     std::vector<Ready> ready;
     for (const model::Operand& operand : op.inputs) {
-      ready.push_back(needed(operand.tensor, context_.plans[id].input(operand), Role::activation, op.path + ".input").ready);
+      ready.push_back(
+          needed(operand.tensor, context_.plans[id].input(operand), Role::activation, op.path + ".input").ready);
     }
     Ready done = builder_.computed();
     for (const Kernel& kernel : forward_kernels(context_.local(id), context_.input.compute)) {
@@ -130,7 +132,8 @@ class Pass {
     if (recomputed_until_ <= last) return;
     std::size_t first = last;
     const int layer = context_.graph.ops[list[last]].layer;
-    while (first > 0 && context_.recomputed(list[first - 1]) && context_.graph.ops[list[first - 1]].layer == layer) --first;
+    while (first > 0 && context_.recomputed(list[first - 1]) && context_.graph.ops[list[first - 1]].layer == layer)
+      --first;
     for (std::size_t i = first; i <= last; ++i) values_.erase(context_.graph.ops[list[i]].outputs.front().tensor);
     for (std::size_t i = first; i <= last; ++i) forward_op(list[i]);
     recomputed_until_ = first;
@@ -276,7 +279,8 @@ class Pass {
         parts *= context_.mesh.size(atom);
       }
     }
-    c.use.family = context_.collectives.between_stages(backward ? "pipeline backward" : "pipeline forward", pipeline, from, to);
+    c.use.family =
+        context_.collectives.between_stages(backward ? "pipeline backward" : "pipeline forward", pipeline, from, to);
     c.use.kind = cost::Collective::send_receive;
     c.use.size = Bytes{(c.elements + parts - 1) / parts * size_of(c.how.type)};
     c.use.type = c.how.type;
@@ -291,8 +295,9 @@ class Pass {
     if (c.how.wait_next) {
       waits.push_back(builder_.computed());  // posted together with the send that ended the phase before
     }
-    Ready ready = builder_.communicate(name + ".receive", c.use,
-                                       backward ? Stream::backward_receive : Stream::forward_receive, waits, c.how.host_sync);
+    Ready ready =
+        builder_.communicate(name + ".receive", c.use, backward ? Stream::backward_receive : Stream::forward_receive,
+                             waits, c.how.host_sync);
     if (!c.gathered.empty()) {
       CollectiveUse gather;
       gather.family = context_.collectives.over(c.gathered, Stream::tensor);
@@ -327,8 +332,8 @@ class Pass {
 
 PhaseBuilder builder_for(const LoweringContext& context, const char* name, PhaseKind kind, int chunk) {
   const int local_chunk = chunk / static_cast<int>(context.stages);
-  return PhaseBuilder(std::string(name) + "[" + std::to_string(local_chunk) + "]", kind, local_chunk, context.input.runtime,
-                      context.collectives, context.names);
+  return PhaseBuilder(std::string(name) + "[" + std::to_string(local_chunk) + "]", kind, local_chunk,
+                      context.input.runtime, context.collectives, context.names);
 }
 
 }  // namespace

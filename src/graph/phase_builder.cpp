@@ -83,12 +83,14 @@ Ready PhaseBuilder::communicate(const std::string& name, CollectiveUse use, Stre
 bool PhaseBuilder::beside_compute(std::size_t index) const {
   const ProgramOp& collective = phase_.ops[index];
   std::uint16_t number = 0;
-  for (std::size_t i = 0; i <= index; ++i) number = static_cast<std::uint16_t>(number + (phase_.ops[i].stream == collective.stream));
+  for (std::size_t i = 0; i <= index; ++i)
+    number = static_cast<std::uint16_t>(number + (phase_.ops[i].stream == collective.stream));
   for (std::size_t i = index + 1; i < phase_.ops.size(); ++i) {
     const ProgramOp& op = phase_.ops[i];
     if (!op.is_compute()) continue;
     const auto* end = op.waits.begin() + op.wait_count;
-    return std::none_of(op.waits.begin(), end, [&](const Wait& w) { return w.stream == collective.stream && w.count >= number; });
+    return std::none_of(op.waits.begin(), end,
+                        [&](const Wait& w) { return w.stream == collective.stream && w.count >= number; });
   }
   return false;
 }

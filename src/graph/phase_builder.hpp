@@ -42,7 +42,8 @@ class PhaseBuilder {
                Names& names);
 
   /// One kernel on the compute stream. Waits for what is not on that stream anyway.
-  Ready compute(const std::string& name, const Kernel& kernel, const std::vector<Ready>& inputs, bool host_sync = false);
+  Ready compute(const std::string& name, const Kernel& kernel, const std::vector<Ready>& inputs,
+                bool host_sync = false);
 
   /// One collective. `beside` is found by finish().
   Ready communicate(const std::string& name, CollectiveUse use, Stream stream, const std::vector<Ready>& inputs,
@@ -61,7 +62,7 @@ class PhaseBuilder {
   bool beside_compute(std::size_t index) const;
 
   Phase phase_;
-  std::vector<CollectiveUse> uses_;   ///< of communication ops, in order
+  std::vector<CollectiveUse> uses_;  ///< of communication ops, in order
   std::array<std::uint16_t, stream_count> counts_{};
   std::vector<Ready> next_;
   const strategy::Runtime& runtime_;

@@ -13,34 +13,50 @@ std::size_t at(Stream stream) { return static_cast<std::size_t>(stream); }
 
 std::string_view name_of(Stream stream) {
   switch (stream) {
-    case Stream::compute: return "compute";
-    case Stream::tensor: return "tensor";
-    case Stream::gradient: return "gradient";
-    case Stream::forward_send: return "forward-send";
-    case Stream::forward_receive: return "forward-receive";
-    case Stream::backward_send: return "backward-send";
-    case Stream::backward_receive: return "backward-receive";
+    case Stream::compute:
+      return "compute";
+    case Stream::tensor:
+      return "tensor";
+    case Stream::gradient:
+      return "gradient";
+    case Stream::forward_send:
+      return "forward-send";
+    case Stream::forward_receive:
+      return "forward-receive";
+    case Stream::backward_send:
+      return "backward-send";
+    case Stream::backward_receive:
+      return "backward-receive";
   }
   return "unknown";
 }
 
 std::string_view name_of(Traffic traffic) {
   switch (traffic) {
-    case Traffic::tensor: return "tensor";
-    case Traffic::gradient: return "gradient";
-    case Traffic::parameter: return "parameter";
-    case Traffic::pipeline: return "pipeline";
-    case Traffic::embedding: return "embedding";
-    case Traffic::scalar: return "scalar";
+    case Traffic::tensor:
+      return "tensor";
+    case Traffic::gradient:
+      return "gradient";
+    case Traffic::parameter:
+      return "parameter";
+    case Traffic::pipeline:
+      return "pipeline";
+    case Traffic::embedding:
+      return "embedding";
+    case Traffic::scalar:
+      return "scalar";
   }
   return "unknown";
 }
 
 std::string_view name_of(PhaseKind kind) {
   switch (kind) {
-    case PhaseKind::forward: return "forward";
-    case PhaseKind::backward: return "backward";
-    case PhaseKind::epilogue: return "epilogue";
+    case PhaseKind::forward:
+      return "forward";
+    case PhaseKind::backward:
+      return "backward";
+    case PhaseKind::epilogue:
+      return "epilogue";
   }
   return "unknown";
 }

@@ -12,7 +12,7 @@ namespace proteus::graph {
 /// The tags of one abstract reshard.
 struct ReshardTag {
   strategy::Role role = strategy::Role::activation;
-  std::string_view pass;        ///< "forward", "backward", "epilogue"
+  std::string_view pass;  ///< "forward", "backward", "epilogue"
   std::string_view collective;
   std::string_view schedule;
 };
@@ -20,13 +20,13 @@ struct ReshardTag {
 /// What all matching rules of a runtime say together, with defaults where none speaks.
 struct Issue {
   Stream stream = Stream::tensor;
-  bool wait_next = false;            ///< the very next compute op waits for it
-  bool after_backward = false;       ///< issue when the pass has ended
+  bool wait_next = false;       ///< the very next compute op waits for it
+  bool after_backward = false;  ///< issue when the pass has ended
   bool host_sync = false;
   bool scatter_gather = false;
-  double bucket_elements = 0;        ///< 0: one bucket
+  double bucket_elements = 0;  ///< 0: one bucket
   double bucket_elements_per_rank = 0;
-  DataType type = DataType::bf16;    ///< on the wire
+  DataType type = DataType::bf16;  ///< on the wire
 };
 
 /// Throws InputError for a stream name that does not exist.

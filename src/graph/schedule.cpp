@@ -35,7 +35,9 @@ std::vector<Slot> schedule(strategy::SchedulePolicy policy, const Pipeline& p, s
       return gpipe(p);
     case strategy::SchedulePolicy::one_f_one_b:
       return one_forward_one_backward(std::min(p.stages - stage - 1, p.micro_batches), p.micro_batches,
-                                      [](std::int64_t k, bool forward) { return Slot{forward, 0, k}; });
+                                      [](std::int64_t k, bool forward) {
+                                        return Slot{forward, 0, k};
+                                      });
     case strategy::SchedulePolicy::interleaved_1f1b: {
       const std::int64_t total = p.micro_batches * p.chunks;
       // All chunks of a group of `stages` micro-batches come before the next group.

@@ -18,13 +18,13 @@ struct Slot {
 
 struct Pipeline {
   std::int64_t stages = 1;
-  std::int64_t chunks = 1;         ///< model chunks per stage
+  std::int64_t chunks = 1;  ///< model chunks per stage
   std::int64_t micro_batches = 1;
 };
 
 /// The order in which stage `stage` runs its micro-batches.
-/// GPipe: Huang et al. 2019. 1F1B: Narayanan et al. 2021 (PipeDream-Flush). Interleaved 1F1B: Narayanan et al. 2021 (SC21)
-/// section 2.2, in the order of megatron/core/pipeline_parallel/schedules.py (groups of `stages` micro-batches).
+/// GPipe: Huang et al. 2019. 1F1B: Narayanan et al. 2021 (PipeDream-Flush). Interleaved 1F1B: Narayanan et al. 2021
+/// (SC21) section 2.2, in the order of megatron/core/pipeline_parallel/schedules.py (groups of `stages` micro-batches).
 std::vector<Slot> schedule(strategy::SchedulePolicy policy, const Pipeline& pipeline, std::int64_t stage);
 
 }  // namespace proteus::graph

@@ -13,24 +13,42 @@ std::int64_t Tensor::elements() const {
 
 std::string_view name_of(OpKind kind) {
   switch (kind) {
-    case OpKind::embedding: return "embedding";
-    case OpKind::position: return "position";
-    case OpKind::layer_norm: return "layer_norm";
-    case OpKind::rms_norm: return "rms_norm";
-    case OpKind::linear: return "linear";
-    case OpKind::rope: return "rope";
-    case OpKind::attention_scores: return "attention_scores";
-    case OpKind::attention_softmax: return "attention_softmax";
-    case OpKind::attention_dropout: return "attention_dropout";
-    case OpKind::attention_context: return "attention_context";
-    case OpKind::flash_attention: return "flash_attention";
-    case OpKind::residual_add: return "residual_add";
-    case OpKind::gelu: return "gelu";
-    case OpKind::swiglu: return "swiglu";
-    case OpKind::loss_max: return "loss_max";
-    case OpKind::loss_predicted: return "loss_predicted";
-    case OpKind::loss_sum_exp: return "loss_sum_exp";
-    case OpKind::loss_value: return "loss_value";
+    case OpKind::embedding:
+      return "embedding";
+    case OpKind::position:
+      return "position";
+    case OpKind::layer_norm:
+      return "layer_norm";
+    case OpKind::rms_norm:
+      return "rms_norm";
+    case OpKind::linear:
+      return "linear";
+    case OpKind::rope:
+      return "rope";
+    case OpKind::attention_scores:
+      return "attention_scores";
+    case OpKind::attention_softmax:
+      return "attention_softmax";
+    case OpKind::attention_dropout:
+      return "attention_dropout";
+    case OpKind::attention_context:
+      return "attention_context";
+    case OpKind::flash_attention:
+      return "flash_attention";
+    case OpKind::residual_add:
+      return "residual_add";
+    case OpKind::gelu:
+      return "gelu";
+    case OpKind::swiglu:
+      return "swiglu";
+    case OpKind::loss_max:
+      return "loss_max";
+    case OpKind::loss_predicted:
+      return "loss_predicted";
+    case OpKind::loss_sum_exp:
+      return "loss_sum_exp";
+    case OpKind::loss_value:
+      return "loss_value";
   }
   return "?";
 }

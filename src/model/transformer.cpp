@@ -11,7 +11,9 @@ namespace {
 class Builder {
  public:
   Builder(const TransformerConfig& config, const GraphOptions& options)
-      : config_(config), options_(options), batch_{"batch", options.batch, DimKind::parallel},
+      : config_(config),
+        options_(options),
+        batch_{"batch", options.batch, DimKind::parallel},
         seq_{"seq", config.seq_len, DimKind::parallel} {
     const std::int64_t multiple = options.vocab_multiple;
     vocab_ = (config.vocab + multiple - 1) / multiple * multiple;
@@ -89,8 +91,8 @@ class Builder {
 
   /// y[batch, seq, out, width] = x[batch, seq, in] W. `width` keeps what belongs to one unit of `out` together: the
   /// grouped split of a fused QKV projection (out = key/value groups) or of gate and up (width 2).
-  TensorId linear(const std::string& path, TensorId x, std::int64_t in, std::int64_t out, std::int64_t width,
-                  bool bias, TensorId weight) {
+  TensorId linear(const std::string& path, TensorId x, std::int64_t in, std::int64_t out, std::int64_t width, bool bias,
+                  TensorId weight) {
     Op op;
     op.path = path;
     op.kind = OpKind::linear;
@@ -107,7 +109,8 @@ class Builder {
     return add(std::move(op), width == 1 ? std::vector<int>{0, 1, 3} : std::vector<int>{0, 1, 3, 4}, options_.type);
   }
 
-  TensorId linear(const std::string& path, TensorId x, std::int64_t in, std::int64_t out, std::int64_t width, bool bias) {
+  TensorId linear(const std::string& path, TensorId x, std::int64_t in, std::int64_t out, std::int64_t width,
+                  bool bias) {
     const bool heads_input = graph_.tensors[x].extents.size() == 4;
     const std::int64_t in_width = heads_input ? graph_.tensors[x].extents[3] : 1;
     return linear(path, x, in, out, width, bias, parameter(path + ".weight", {in, out, width, in_width}));
@@ -132,8 +135,8 @@ class Builder {
     const std::int64_t d = config_.head_dim;
     TensorId qkv = linear(in_layer("attention.qkv"), a, config_.hidden, groups, (per_group + 2) * d, config_.bias);
     if (config_.position == PositionEmbedding::rotary) qkv = rope(qkv, groups, per_group);
-    TensorId context = config_.attention == AttentionKernel::flash ? flash(qkv, groups, per_group)
-                                                                   : unfused(qkv, groups, per_group);
+    TensorId context =
+        config_.attention == AttentionKernel::flash ? flash(qkv, groups, per_group) : unfused(qkv, groups, per_group);
     TensorId y = linear(in_layer("attention.proj"), context, groups, config_.hidden, 1, config_.bias);
     x = residual(in_layer("attention.add"), y, x);
 
@@ -159,7 +162,8 @@ class Builder {
     Op op;
     op.path = in_layer("attention.rope");
     op.kind = OpKind::rope;
-    op.dims = {batch_, seq_, along("heads", groups), along("width", (per_group + 2) * config_.head_dim, DimKind::opaque)};
+    op.dims = {batch_, seq_, along("heads", groups),
+               along("width", (per_group + 2) * config_.head_dim, DimKind::opaque)};
     op.inputs = {{qkv, {0, 1, 2, 3}}};
     return add(std::move(op), {0, 1, 2, 3}, options_.type);
   }
@@ -221,9 +225,9 @@ class Builder {
   /// [batch, seq, heads, group * head_dim]
   TensorId context_output(Op op) {
     op.layer = static_cast<int>(layer_);
-    TensorId out = tensor(op.path + ".out",
-                          {options_.batch, config_.seq_len, op.dims[2].size, op.dims[3].size * config_.head_dim},
-                          options_.type);
+    TensorId out =
+        tensor(op.path + ".out", {options_.batch, config_.seq_len, op.dims[2].size, op.dims[3].size * config_.head_dim},
+               options_.type);
     op.outputs = {{out, {0, 1, 2, 5}}};
     graph_.tensors[out].producer = static_cast<OpId>(graph_.ops.size());
     graph_.ops.push_back(std::move(op));
@@ -233,9 +237,7 @@ class Builder {
   void head(TensorId x) {
     TensorId h = norm("head.norm", x);
     const TensorId logits =
-        config_.tied_embeddings
-            ? linear_tied(h)
-            : linear("head.output", h, config_.hidden, vocab_, 1, false);
+        config_.tied_embeddings ? linear_tied(h) : linear("head.output", h, config_.hidden, vocab_, 1, false);
     auto part = [&](const char* name, OpKind kind, DimKind vocab_kind) {
       Op op;
       op.path = std::string("head.loss.") + name;

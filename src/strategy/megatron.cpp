@@ -32,32 +32,38 @@ void check(const MegatronOptions& o, std::int64_t devices, std::int64_t layers) 
   positive("micro_batch", o.micro_batch);
   positive("global_batch", o.global_batch);
   if (devices % (o.tp * o.pp) != 0) {
-    fail(o.tp > 1 ? "tp" : "pp", "tp * pp = " + std::to_string(o.tp * o.pp) + " does not divide the " +
-                                     std::to_string(devices) + " devices of the cluster",
+    fail(o.tp > 1 ? "tp" : "pp",
+         "tp * pp = " + std::to_string(o.tp * o.pp) + " does not divide the " + std::to_string(devices) +
+             " devices of the cluster",
          "degrees whose product divides it");
   }
   const std::int64_t dp = devices / (o.tp * o.pp);
   if (o.dp && *o.dp != dp) {
-    fail("dp", std::to_string(*o.dp) + " with tp " + std::to_string(o.tp) + " and pp " + std::to_string(o.pp) + " on " +
-                   std::to_string(devices) + " devices",
+    fail("dp",
+         std::to_string(*o.dp) + " with tp " + std::to_string(o.tp) + " and pp " + std::to_string(o.pp) + " on " +
+             std::to_string(devices) + " devices",
          "dp = " + std::to_string(dp) + ", or leave it out");
   }
   if (o.global_batch % (o.micro_batch * dp) != 0) {
-    fail("global_batch", std::to_string(o.global_batch) + " does not divide by micro_batch * dp = " +
-                             std::to_string(o.micro_batch * dp),
-         "a multiple of it");
+    fail(
+        "global_batch",
+        std::to_string(o.global_batch) + " does not divide by micro_batch * dp = " + std::to_string(o.micro_batch * dp),
+        "a multiple of it");
   }
   if (layers % (o.pp * o.vpp) != 0) {
-    fail(o.pp > 1 ? "pp" : "vpp", std::to_string(layers) + " layers do not divide by pp * vpp = " + std::to_string(o.pp * o.vpp),
+    fail(o.pp > 1 ? "pp" : "vpp",
+         std::to_string(layers) + " layers do not divide by pp * vpp = " + std::to_string(o.pp * o.vpp),
          "a number of stages that divides the layers");
   }
   if (o.vpp > 1 && o.pp < 2) fail("vpp", "interleaving needs a pipeline", "pp of at least 2, or vpp 1");
   if (o.vpp > 1 && o.global_batch / (o.micro_batch * dp) % o.pp != 0) {
-    fail("global_batch", "interleaved 1F1B with " + std::to_string(o.global_batch / (o.micro_batch * dp)) +
-                             " micro-batches on " + std::to_string(o.pp) + " stages",
+    fail("global_batch",
+         "interleaved 1F1B with " + std::to_string(o.global_batch / (o.micro_batch * dp)) + " micro-batches on " +
+             std::to_string(o.pp) + " stages",
          "micro-batches that are a multiple of pp");
   }
-  if (o.sequence_parallel && o.tp == 1) fail("sequence_parallel", "needs tensor parallelism", "tp of at least 2, or false");
+  if (o.sequence_parallel && o.tp == 1)
+    fail("sequence_parallel", "needs tensor parallelism", "tp of at least 2, or false");
 }
 
 }  // namespace
@@ -71,7 +77,8 @@ Strategy megatron(const MegatronOptions& o, std::int64_t devices, std::int64_t l
   s.mesh.sizes = {{"tp", o.tp}, {"dp", devices / (o.tp * o.pp)}, {"pp", o.pp}};
 
   // Sequence parallelism (Korthikanti et al. 2022, section 4.2.2) splits what lies between the tensor-parallel linears.
-  const std::vector<std::string> seq = o.sequence_parallel ? std::vector<std::string>{"tp"} : std::vector<std::string>{};
+  const std::vector<std::string> seq =
+      o.sequence_parallel ? std::vector<std::string>{"tp"} : std::vector<std::string>{};
   const Split between{{"batch", {"dp"}}, {"seq", seq}};
   const Split column{{"batch", {"dp"}}, {"out", {"tp"}}};
   const Split row{{"batch", {"dp"}}, {"in", {"tp"}}};

@@ -13,7 +13,8 @@ std::int64_t size_of_axis(const MeshSpec& spec, const std::string& axis) {
     throw InputError(spec.where, "strategy.mesh." + axis, "the axis has no size", "a positive integer");
   }
   if (found->second < 1) {
-    throw InputError(spec.where, "strategy.mesh." + axis, "size " + std::to_string(found->second), "a positive integer");
+    throw InputError(spec.where, "strategy.mesh." + axis, "size " + std::to_string(found->second),
+                     "a positive integer");
   }
   return found->second;
 }
@@ -37,7 +38,8 @@ Mesh::Mesh(const MeshSpec& spec, std::int64_t devices) : devices_(devices) {
     std::int64_t product = 1;
     for (const std::string& axis : order) product *= size_of_axis(spec, axis);
     if (product != devices) {
-      throw InputError(spec.where, "strategy.mesh.views." + view, "the view has " + std::to_string(product) + " devices",
+      throw InputError(spec.where, "strategy.mesh.views." + view,
+                       "the view has " + std::to_string(product) + " devices",
                        "a product of " + std::to_string(devices));
     }
     add_borders(spec, order, borders);
@@ -83,7 +85,8 @@ Mesh::Mesh(const MeshSpec& spec, std::int64_t devices) : devices_(devices) {
     for (const std::string& axis : members) {
       auto found = axes_.find(axis);
       if (found == axes_.end()) {
-        throw InputError(spec.where, "strategy.mesh.groups." + group, "unknown axis `" + axis + "`", "an axis of the mesh");
+        throw InputError(spec.where, "strategy.mesh.groups." + group, "unknown axis `" + axis + "`",
+                         "an axis of the mesh");
       }
       atoms.insert(atoms.end(), found->second.begin(), found->second.end());
     }

@@ -102,13 +102,16 @@ Selector::Selector(const std::string& text, const SourceLocation& where) : text_
     for (int kind = 0; kind <= static_cast<int>(model::OpKind::loss_value); ++kind) {
       known = known || model::name_of(static_cast<model::OpKind>(kind)) == kind_;
     }
-    if (!known) throw InputError(where, "strategy.tree", "unknown op kind `" + kind_ + "` in `" + text + "`", "an op kind, e.g. linear");
+    if (!known)
+      throw InputError(where, "strategy.tree", "unknown op kind `" + kind_ + "` in `" + text + "`",
+                       "an op kind, e.g. linear");
   }
   segments_ = segments_of(path);
   for (const std::string& segment : segments_) {
     Range range;
     if (segment.find(':') != std::string::npos && !parse_range(segment, range)) {
-      throw InputError(where, "strategy.tree", "`" + segment + "` in `" + text + "` is no range", "FIRST:LAST or FIRST:LAST:STEP");
+      throw InputError(where, "strategy.tree", "`" + segment + "` in `" + text + "` is no range",
+                       "FIRST:LAST or FIRST:LAST:STEP");
     }
   }
   if (segments_.empty()) throw InputError(where, "strategy.tree", "empty selector", "a module path");

@@ -59,7 +59,8 @@ class Planner {
       matched = true;
       if (entry.split) split(entry, op, annotated_[id], dim_found);
       if (entry.recompute) plans_[id].recompute = *entry.recompute;
-      for (const auto& [what, axes] : entry.store) plans_[id].store[what] = atoms_of(mesh_, axes, entry, "store." + what);
+      for (const auto& [what, axes] : entry.store)
+        plans_[id].store[what] = atoms_of(mesh_, axes, entry, "store." + what);
       if (entry.implementation && *entry.implementation != "default") {
         throw InputError(entry.where, "strategy.tree." + entry.selector + ".implementation",
                          "no implementation `" + *entry.implementation + "` of " + op.path, "default");

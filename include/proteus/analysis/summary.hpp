@@ -19,8 +19,8 @@ struct BreakdownSeconds {
   std::map<std::string, double> exposed;  ///< by Traffic name
   double bubble = 0;
   double host = 0;
-  double skew = 0;    ///< waiting for late members of a collective
-  double idle = 0;    ///< from the device's own end to the end of the last device
+  double skew = 0;  ///< waiting for late members of a collective
+  double idle = 0;  ///< from the device's own end to the end of the last device
   double total() const;
 };
 
@@ -34,7 +34,7 @@ struct ClassSummary {
 /// How the run was made: everything that may differ between equal runs, but for the hash.
 struct EngineSummary {
   std::string state_hash;
-  std::string mode;               ///< "sequential", "virtual ranks", "mpi"
+  std::string mode;  ///< "sequential", "virtual ranks", "mpi"
   std::int64_t ranks = 1;
   std::uint64_t events = 0;
   std::uint64_t rows = 0;
@@ -42,24 +42,24 @@ struct EngineSummary {
   std::uint64_t windows = 0;
   std::uint64_t messages_local = 0;
   std::uint64_t messages_remote = 0;
-  double seconds = 0;             ///< wall time of the simulation, without compilation
+  double seconds = 0;  ///< wall time of the simulation, without compilation
   double seconds_compile = 0;
-  double seconds_events = 0;          ///< largest over ranks
-  double seconds_synchronization = 0; ///< largest over ranks
-  double balance = 1;             ///< mean over largest number of events of a rank
+  double seconds_events = 0;           ///< largest over ranks
+  double seconds_synchronization = 0;  ///< largest over ranks
+  double balance = 1;                  ///< mean over largest number of events of a rank
   std::size_t program_bytes = 0;
   std::size_t classes = 0;
 };
 
 /// What `proteus simulate` tells; docs/summary.md names every field with its unit.
 struct Summary {
-  double iteration_time_s = 0;             ///< of the last iteration
-  std::vector<double> iterations_s;        ///< of each iteration
+  double iteration_time_s = 0;       ///< of the last iteration
+  std::vector<double> iterations_s;  ///< of each iteration
   double tokens_per_s = 0;
   double samples_per_s = 0;
-  double model_tflops_per_gpu = 0;         ///< model FLOPs (no recompute, attention not halved for causality)
-  double mfu = 0;                          ///< fraction of the dense peak of the training type
-  BreakdownSeconds breakdown;              ///< mean over all devices
+  double model_tflops_per_gpu = 0;  ///< model FLOPs (no recompute, attention not halved for causality)
+  double mfu = 0;                   ///< fraction of the dense peak of the training type
+  BreakdownSeconds breakdown;       ///< mean over all devices
   std::vector<ClassSummary> classes;
   Bytes capacity;
   bool oom = false;

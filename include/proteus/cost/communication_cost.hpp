@@ -22,20 +22,20 @@ std::string_view name_of(Protocol protocol);
 /// How the members of a communicator lie on the cluster: all that its cost depends on.
 struct Placement {
   int members = 1;
-  int nodes = 1;              ///< nodes that hold at least one member
-  int members_per_node = 1;   ///< the largest number of members on one node
+  int nodes = 1;             ///< nodes that hold at least one member
+  int members_per_node = 1;  ///< the largest number of members on one node
   auto operator<=>(const Placement&) const = default;
 };
 
 /// The price of one collective on idle links. It ends `latency` + size / bandwidth after its last member arrived.
 struct CollectiveCost {
   Time latency;
-  BytesPerSecond bandwidth;          ///< algorithm bandwidth: size / transfer time
-  double nic_bytes = 0;              ///< bytes that each member's NIC sends (and receives) per byte of size; 0 in a node
-  double nvlink_bytes = 0;           ///< the same for each member's NVLink or PCIe port
+  BytesPerSecond bandwidth;  ///< algorithm bandwidth: size / transfer time
+  double nic_bytes = 0;      ///< bytes that each member's NIC sends (and receives) per byte of size; 0 in a node
+  double nvlink_bytes = 0;   ///< the same for each member's NVLink or PCIe port
   Algorithm algorithm = Algorithm::ring;
   Protocol protocol = Protocol::simple;
-  int channels = 1;                  ///< CTAs, one SM each, that the kernel holds
+  int channels = 1;  ///< CTAs, one SM each, that the kernel holds
   double relative_sigma = 0;
   Provenance provenance = Provenance::roofline;
 };

@@ -27,7 +27,7 @@ struct Gemm {
 /// One fused attention call on one device (FlashAttention and its like).
 struct FusedAttention {
   std::int64_t batch = 0;
-  std::int64_t heads = 0;       ///< query heads on this device
+  std::int64_t heads = 0;  ///< query heads on this device
   std::int64_t kv_heads = 0;
   std::int64_t query_length = 0;
   std::int64_t key_length = 0;
@@ -39,20 +39,20 @@ struct FusedAttention {
 
 /// Families of memory-bound kernels that share an efficiency (research: cost-models section 1.5).
 enum class MemoryBoundKind : std::uint8_t {
-  elementwise,     ///< one tensor in, one out
-  add,             ///< two in, one out
+  elementwise,  ///< one tensor in, one out
+  add,          ///< two in, one out
   bias_gelu,
   swiglu,
   layer_norm,
   rms_norm,
-  softmax,         ///< scale, mask and softmax of attention scores
+  softmax,  ///< scale, mask and softmax of attention scores
   dropout,
-  dropout_add,     ///< bias, dropout and residual add
+  dropout_add,  ///< bias, dropout and residual add
   rope,
   embedding,
   cross_entropy,
-  copy,            ///< transpose, contiguous copy, cast
-  optimizer,       ///< multi-tensor Adam, gradient norm, scaling
+  copy,       ///< transpose, contiguous copy, cast
+  optimizer,  ///< multi-tensor Adam, gradient norm, scaling
 };
 
 std::string_view name_of(MemoryBoundKind kind);

@@ -58,9 +58,9 @@ struct Hooks {
 /// Throws SimulationError with the wait-for chain on deadlock.
 void run_sequential(LocalEngine& engine, const Hooks& hooks);
 
-/// Conservative windows until no rank has work. `local`: the ranks that live in this process (one under MPI, all of them
-/// with an in-process transport). Results equal run_sequential's bit for bit.
-/// Throws SimulationError, on every rank, on deadlock, a broken promise or a lost message.
+/// Conservative windows until no rank has work. `local`: the ranks that live in this process (one under MPI, all of
+/// them with an in-process transport). Results equal run_sequential's bit for bit. Throws SimulationError, on every
+/// rank, on deadlock, a broken promise or a lost message.
 void run_windows(std::span<LocalEngine> local, Transport& transport, const Hooks& hooks);
 
 }  // namespace proteus::engine

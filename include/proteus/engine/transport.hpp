@@ -16,9 +16,9 @@ struct Mailbox {
   int rank = 0;
   std::vector<std::vector<Event>> out;  ///< by destination rank; emptied by the exchange
   std::vector<Event> in;                ///< events for this rank, in any order
-  Time promise;                         ///< earliest effect of this rank on any other process, messages in `out` included
-  std::int64_t progress = 0;            ///< see Hooks::progress
-  bool failed = false;                  ///< this rank cannot go on: everybody shall stop
+  Time promise;               ///< earliest effect of this rank on any other process, messages in `out` included
+  std::int64_t progress = 0;  ///< see Hooks::progress
+  bool failed = false;        ///< this rank cannot go on: everybody shall stop
 };
 
 /// What all ranks agree on.

@@ -27,18 +27,18 @@ struct Delay {
 struct Options {
   NetworkMode network = NetworkMode::max_min;
   std::uint64_t seed = 0;
-  double compute_jitter = 0;    ///< relative standard deviation; factors lie in [1 - 3 sigma, 1 + 3 sigma], at least 0.5
-  std::vector<Delay> delays;    ///< added to the duration of single compute ops
+  double compute_jitter = 0;  ///< relative standard deviation; factors lie in [1 - 3 sigma, 1 + 3 sigma], at least 0.5
+  std::vector<Delay> delays;  ///< added to the duration of single compute ops
 };
 
 /// Where the time of one device went in one iteration; the fields add up to the length of the iteration.
 struct Breakdown {
   Time compute;
   std::array<Time, graph::traffic_count> exposed{};  ///< compute stream idle while the data of a collective moved
-  Time bubble;   ///< waiting for a neighbour stage that had nothing to send yet
-  Time skew;     ///< waiting for late members of another collective
-  Time host;     ///< waiting for the host to issue
-  Time idle;     ///< after its own end, until the last device ends
+  Time bubble;                                       ///< waiting for a neighbour stage that had nothing to send yet
+  Time skew;                                         ///< waiting for late members of another collective
+  Time host;                                         ///< waiting for the host to issue
+  Time idle;                                         ///< after its own end, until the last device ends
 };
 
 /// What one class of devices did in the last iteration: sums over its devices.
@@ -49,11 +49,11 @@ struct ClassResult {
 
 /// The outcome of a run. After merge() over all ranks it is the same everywhere.
 struct Result {
-  std::vector<Time> iteration_end;         ///< over all devices, one an iteration
-  std::vector<ClassResult> classes;        ///< parallel to Job::programs
+  std::vector<Time> iteration_end;   ///< over all devices, one an iteration
+  std::vector<ClassResult> classes;  ///< parallel to Job::programs
   StateHash hash;
-  std::uint64_t rows = 0;                  ///< op instances
-  std::uint64_t collectives = 0;           ///< instances completed
+  std::uint64_t rows = 0;         ///< op instances
+  std::uint64_t collectives = 0;  ///< instances completed
 };
 
 }  // namespace proteus::executor

@@ -36,8 +36,8 @@ engine::LocalEngine make_engine(const graph::Job& job, const cluster::Cluster& c
 /// What the processes of one rank found. Only merge() makes it a result of the run, also where there is one rank.
 Result collect(const graph::Job& job, const engine::LocalEngine& engine);
 
-/// Puts the results of all ranks together, and fills Breakdown::idle: what a device's own iteration leaves of the length
-/// of the last one. (Where devices started it before the last of them had ended the one before, so that their
+/// Puts the results of all ranks together, and fills Breakdown::idle: what a device's own iteration leaves of the
+/// length of the last one. (Where devices started it before the last of them had ended the one before, so that their
 /// own iterations are longer, the surplus is taken off their waiting.)
 Result merge(std::span<const Result> ranks);
 

@@ -30,9 +30,9 @@ struct SimulateOptions {
   TraceLevel trace = TraceLevel::summary;
   std::vector<std::int64_t> trace_devices;  ///< empty: all; written as a list or as "FIRST:LAST[:STEP]" (half open)
   std::uint64_t seed = 0;
-  double compute_jitter = 0;                ///< relative standard deviation of every compute op; 0 = off
-  std::string network = "max-min";          ///< or "fair-share"
-  std::string compress = "deflate";         ///< or "none"
+  double compute_jitter = 0;         ///< relative standard deviation of every compute op; 0 = off
+  std::string network = "max-min";   ///< or "fair-share"
+  std::string compress = "deflate";  ///< or "none"
   std::vector<Delay> delays;
 };
 
@@ -48,12 +48,13 @@ struct Experiment {
 };
 
 /// Reads `file`; `overrides` are "path.to.key=value" (value is YAML), applied before checking.
-/// Throws InputError: unknown key (with the nearest known one), missing unit, wrong type, duplicate key, degree that does
-/// not divide, name that the catalog lacks. Never a silent default for something misspelt.
+/// Throws InputError: unknown key (with the nearest known one), missing unit, wrong type, duplicate key, degree that
+/// does not divide, name that the catalog lacks. Never a silent default for something misspelt.
 Experiment read_experiment(const std::filesystem::path& file, const std::vector<std::string>& overrides,
                            const std::filesystem::path& catalog);
 
-/// The catalog directory: $PROTEUS_CATALOG, else share/proteus/catalog next to the installed binary, else the source tree's.
+/// The catalog directory: $PROTEUS_CATALOG, else share/proteus/catalog next to the installed binary, else the source
+/// tree's.
 std::filesystem::path find_catalog();
 
 /// Names in one section of the catalog: "gpus", "nodes", "clusters", "models", "presets", "runtimes"; sorted.

@@ -21,16 +21,16 @@ namespace proteus::io {
 struct TimelineHeader {
   std::string resolved_config;
   std::uint64_t seed = 0;
-  std::string version;                                 ///< of Proteus, "0.1.0"
-  std::map<std::string, std::string> engine;           ///< ranks, host, date, command line, git revision, ...
+  std::string version;                        ///< of Proteus, "0.1.0"
+  std::map<std::string, std::string> engine;  ///< ranks, host, date, command line, git revision, ...
 };
 
 struct TimelineOptions {
-  std::filesystem::path file;                          ///< final name; written as FILE.part until complete
+  std::filesystem::path file;  ///< final name; written as FILE.part until complete
   TraceLevel level = TraceLevel::all;
-  std::vector<std::int64_t> devices;                   ///< traced devices, ascending; empty: all
+  std::vector<std::int64_t> devices;  ///< traced devices, ascending; empty: all
   bool compress = true;
-  std::int64_t segment_rows = std::int64_t{1} << 22;   ///< rows of a segment, over all devices
+  std::int64_t segment_rows = std::int64_t{1} << 22;  ///< rows of a segment, over all devices
 };
 
 /// Writes a run into one shared HDF5 file (design section 10; docs/trace-format.md). One object a rank.
@@ -66,12 +66,12 @@ class TimelineWriter final : public executor::RowSink {
 
 /// One place where two timelines differ.
 struct Difference {
-  std::string path;     ///< "/timeline/start"
-  std::string what;     ///< "3 of 4096 values differ, first at row 17: 12 ps against 13 ps"
+  std::string path;  ///< "/timeline/start"
+  std::string what;  ///< "3 of 4096 values differ, first at row 17: 12 ps against 13 ps"
 };
 
-/// Compares names, types, shapes, attributes and data of two files outside /engine. Empty: equal. At most `limit` entries.
-/// Throws OutputError where a file cannot be read.
+/// Compares names, types, shapes, attributes and data of two files outside /engine. Empty: equal. At most `limit`
+/// entries. Throws OutputError where a file cannot be read.
 std::vector<Difference> diff_timelines(const std::filesystem::path& a, const std::filesystem::path& b,
                                        std::size_t limit = 20);
 

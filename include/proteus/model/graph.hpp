@@ -47,21 +47,21 @@ struct Operand {
 };
 
 enum class OpKind : std::uint8_t {
-  embedding,             ///< gather of rows of a (vocabulary-parallel) table
-  position,              ///< adds the position table, then dropout
+  embedding,  ///< gather of rows of a (vocabulary-parallel) table
+  position,   ///< adds the position table, then dropout
   layer_norm,
   rms_norm,
   linear,
   rope,
-  attention_scores,      ///< Q K^T, batched
-  attention_softmax,     ///< scale, causal mask, softmax
+  attention_scores,   ///< Q K^T, batched
+  attention_softmax,  ///< scale, causal mask, softmax
   attention_dropout,
-  attention_context,     ///< P V, batched
+  attention_context,  ///< P V, batched
   flash_attention,
-  residual_add,          ///< bias, dropout and residual, or a plain add
+  residual_add,  ///< bias, dropout and residual, or a plain add
   gelu,
   swiglu,
-  loss_max,              ///< the four parts of a vocabulary-parallel cross-entropy
+  loss_max,  ///< the four parts of a vocabulary-parallel cross-entropy
   loss_predicted,
   loss_sum_exp,
   loss_value,
@@ -71,27 +71,27 @@ std::string_view name_of(OpKind kind);
 
 /// What an op keeps for its backward pass.
 struct Saved {
-  std::vector<int> inputs;         ///< operand numbers in Op::inputs
+  std::vector<int> inputs;  ///< operand numbers in Op::inputs
   bool output = false;
-  double output_extra_bytes = 0;   ///< per element of output 0: dropout masks
-  std::vector<int> extra_dims;     ///< op dims that index an extra saved buffer ...
-  double extra_bytes = 0;          ///< ... and its bytes per element: log-sum-exp, fp32 softmax of the loss
+  double output_extra_bytes = 0;  ///< per element of output 0: dropout masks
+  std::vector<int> extra_dims;    ///< op dims that index an extra saved buffer ...
+  double extra_bytes = 0;         ///< ... and its bytes per element: log-sum-exp, fp32 softmax of the loss
 };
 
 /// One leaf of the module tree.
 struct Op {
-  std::string path;                ///< "layers[3].attention.qkv"
+  std::string path;  ///< "layers[3].attention.qkv"
   OpKind kind = OpKind::linear;
-  int layer = -1;                  ///< transformer layer; -1 outside
+  int layer = -1;  ///< transformer layer; -1 outside
   std::vector<Dim> dims;
   std::vector<Operand> inputs;
   std::vector<Operand> parameters;
   std::vector<Operand> outputs;
   Saved saved;
-  bool input_gradient = true;      ///< whether the inputs have a gradient to be computed
-  bool backward_kernel = true;     ///< false: its derivative is folded into a neighbour's kernel
+  bool input_gradient = true;   ///< whether the inputs have a gradient to be computed
+  bool backward_kernel = true;  ///< false: its derivative is folded into a neighbour's kernel
   bool has_dropout = false;
-  bool has_bias = false;           ///< linear: the bias gradient is one more reduction of dY
+  bool has_bias = false;  ///< linear: the bias gradient is one more reduction of dY
 
   int dim(std::string_view name) const;  ///< index of a dim, -1 where there is none
   double forward_flops() const;          ///< multiply-add work of the whole op (tensor-core work only)
@@ -109,8 +109,8 @@ struct Graph {
 
 /// What the model does not say but its graph depends on.
 struct GraphOptions {
-  std::int64_t batch = 1;            ///< samples of one micro-batch over all replicas
-  std::int64_t vocab_multiple = 1;   ///< the vocabulary is padded up to a multiple of this
+  std::int64_t batch = 1;           ///< samples of one micro-batch over all replicas
+  std::int64_t vocab_multiple = 1;  ///< the vocabulary is padded up to a multiple of this
   DataType type = DataType::bf16;
 };
 

@@ -33,8 +33,8 @@ class FabricLinks {
   /// "NIC 3 of node 12, out", "leaf 1 rail 3, up".
   std::string name(std::uint32_t link) const;
 
-  /// Links that one collective of `group` loads, ascending. Rings (and whatever is built like one) visit nodes in member
-  /// order; all-to-all spreads over all other members; send/receive goes from member 0 to member 1.
+  /// Links that one collective of `group` loads, ascending. Rings (and whatever is built like one) visit nodes in
+  /// member order; all-to-all spreads over all other members; send/receive goes from member 0 to member 1.
   std::vector<Use> uses(const graph::CommunicatorFamily& family, std::int64_t group, cost::Collective kind) const;
 
  private:

@@ -83,8 +83,8 @@ class Objects {
   std::vector<std::vector<std::uint32_t>> uses_;  ///< by family
   std::vector<cost::Placement> placements_;
   std::vector<Communicator> communicators_;
-  std::vector<std::uint32_t> first_of_family_;    ///< index in communicators_, one more than there are families
-  std::vector<std::uint32_t> domain_;             ///< by communicator; no_domain where it has none
+  std::vector<std::uint32_t> first_of_family_;       ///< index in communicators_, one more than there are families
+  std::vector<std::uint32_t> domain_;                ///< by communicator; no_domain where it has none
   std::vector<std::vector<std::uint32_t>> members_;  ///< by domain: its communicators' objects
 };
 

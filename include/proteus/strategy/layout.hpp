@@ -15,9 +15,9 @@ enum class Reduction : std::uint8_t { sum, max };
 /// How a tensor lies on a mesh. Each atom splits one dim, or holds a partial result that is still to be reduced, or
 /// holds a shard of the tensor as a flat buffer (whose cuts ignore dims), or else replicates.
 struct Layout {
-  std::vector<std::vector<Atom>> split;                 ///< by tensor dim; atoms of one dim: outermost cut first
-  std::vector<std::pair<Atom, Reduction>> partial;      ///< ascending by atom
-  std::vector<Atom> flat;                               ///< ascending
+  std::vector<std::vector<Atom>> split;             ///< by tensor dim; atoms of one dim: outermost cut first
+  std::vector<std::pair<Atom, Reduction>> partial;  ///< ascending by atom
+  std::vector<Atom> flat;                           ///< ascending
 
   explicit Layout(std::size_t dims = 0) : split(dims) {}
 
@@ -44,9 +44,9 @@ struct Layout {
 struct Reshard {
   enum class Kind : std::uint8_t { slice, reduce_scatter, all_reduce, all_to_all, all_gather };
   Kind kind = Kind::slice;
-  std::vector<Atom> atoms;         ///< of the communicator, ascending
-  std::int64_t elements = 0;       ///< size as cost::CommunicationCost counts it: the whole buffer of reduce-scatter and
-                                   ///< all-gather, one device's share of the others
+  std::vector<Atom> atoms;    ///< of the communicator, ascending
+  std::int64_t elements = 0;  ///< size as cost::CommunicationCost counts it: the whole buffer of reduce-scatter and
+                              ///< all-gather, one device's share of the others
   Reduction reduction = Reduction::sum;
 };
 

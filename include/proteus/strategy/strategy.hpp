@@ -15,9 +15,9 @@ namespace proteus::strategy {
 /// The devices in named axes; the first of `order` varies fastest with the device number. `groups` names several
 /// axes used as one; `views` names other factorizations of the same devices (see mesh.hpp for their refinement).
 struct MeshSpec {
-  std::vector<std::string> order;                        ///< e.g. tp, cp, dp, pp
-  std::map<std::string, std::int64_t> sizes;             ///< size of each axis in `order` and in `views`
-  std::map<std::string, std::vector<std::string>> views; ///< view name -> axes, first varies fastest
+  std::vector<std::string> order;                         ///< e.g. tp, cp, dp, pp
+  std::map<std::string, std::int64_t> sizes;              ///< size of each axis in `order` and in `views`
+  std::map<std::string, std::vector<std::string>> views;  ///< view name -> axes, first varies fastest
   std::map<std::string, std::vector<std::string>> groups;
   SourceLocation where;
 };
@@ -39,8 +39,8 @@ struct Annotation {
 /// Which mesh axis is the pipeline, and how modules are dealt to its stages.
 struct Stages {
   std::string axis = "pp";
-  std::int64_t chunks_per_stage = 1;                    ///< virtual pipeline size; placement is a loop over stages
-  std::vector<std::vector<std::string>> chunks;         ///< selectors per chunk, in order; empty: dealt evenly
+  std::int64_t chunks_per_stage = 1;             ///< virtual pipeline size; placement is a loop over stages
+  std::vector<std::vector<std::string>> chunks;  ///< selectors per chunk, in order; empty: dealt evenly
   SourceLocation where;
 };
 
@@ -52,11 +52,11 @@ struct Strategy {
   std::vector<Annotation> tree;
   Stages stages;
   SchedulePolicy schedule = SchedulePolicy::one_f_one_b;
-  std::int64_t micro_batch = 1;      ///< samples of one micro-batch on one replica
-  std::int64_t global_batch = 0;     ///< samples of an iteration over all replicas
-  std::string batch_axis = "dp";     ///< replicas: global_batch = micro_batch * size(axis) * number of micro-batches
-  DataType type = DataType::bf16;    ///< weights and activations
-  std::string runtime;               ///< name of a file in catalog/runtimes
+  std::int64_t micro_batch = 1;    ///< samples of one micro-batch on one replica
+  std::int64_t global_batch = 0;   ///< samples of an iteration over all replicas
+  std::string batch_axis = "dp";   ///< replicas: global_batch = micro_batch * size(axis) * number of micro-batches
+  DataType type = DataType::bf16;  ///< weights and activations
+  std::string runtime;             ///< name of a file in catalog/runtimes
   bool overlap_gradient_reduction = false;
   SourceLocation where;
 };
@@ -65,8 +65,8 @@ struct Strategy {
 struct MegatronOptions {
   std::int64_t tp = 1;
   std::int64_t pp = 1;
-  std::int64_t vpp = 1;               ///< model chunks per stage; > 1 selects interleaved 1F1B
-  std::optional<std::int64_t> dp;     ///< default: devices / (tp * pp); otherwise must equal it
+  std::int64_t vpp = 1;            ///< model chunks per stage; > 1 selects interleaved 1F1B
+  std::optional<std::int64_t> dp;  ///< default: devices / (tp * pp); otherwise must equal it
   bool sequence_parallel = false;
   std::int64_t micro_batch = 1;
   std::int64_t global_batch = 0;
@@ -75,8 +75,8 @@ struct MegatronOptions {
   bool overlap_grad_reduce = false;
   DataType type = DataType::bf16;
   std::string runtime = "megatron-core";
-  std::vector<Annotation> tree;       ///< appended to what the preset makes
-  SourceLocation where;               ///< of `strategy:`
+  std::vector<Annotation> tree;                     ///< appended to what the preset makes
+  SourceLocation where;                             ///< of `strategy:`
   std::map<std::string, SourceLocation> key_where;  ///< of each key given, for errors about its value
 };
 
