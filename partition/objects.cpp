@@ -102,8 +102,7 @@ std::optional<std::uint32_t> Objects::object_of(std::uint32_t family, std::int64
   if (group < end - begin && begin[group].group == group) {
     return islands_ + first_of_family_[family] + static_cast<std::uint32_t>(group);
   }
-  auto found =
-      std::lower_bound(begin, end, group, [](const Communicator& c, std::int64_t g) { return c.group < g; });
+  auto found = std::lower_bound(begin, end, group, [](const Communicator& c, std::int64_t g) { return c.group < g; });
   if (found == end || found->group != group) return std::nullopt;
   return islands_ + static_cast<std::uint32_t>(found - communicators_.begin());
 }

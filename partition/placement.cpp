@@ -53,9 +53,10 @@ Binding current_binding() {
 
 std::string crowding_warning(const Binding& binding, int ranks_on_node) {
   if (binding.cores > 0 && ranks_on_node > binding.cores) {
-    return fmt::format("{} ranks share the {} cores of this node: they wait for each other at every window, so give each "
-                       "a core of its own",
-                       ranks_on_node, binding.cores);
+    return fmt::format(
+        "{} ranks share the {} cores of this node: they wait for each other at every window, so give each "
+        "a core of its own",
+        ranks_on_node, binding.cores);
   }
   return {};
 }

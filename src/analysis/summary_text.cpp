@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "proteus/analysis/summary.hpp"
@@ -25,7 +26,7 @@ class Table {
   }
   void heading(const std::string& name) { fmt::format_to(std::back_inserter(text_), "{}\n", name); }
   void share(const std::string& key, double seconds, double total) {
-    const int width = total > 0 ? static_cast<int>(40 * seconds / total + 0.5) : 0;
+    const int width = total > 0 ? static_cast<int>(std::lround(40 * seconds / total)) : 0;
     fmt::format_to(std::back_inserter(text_), "  {:<26} {:>12} {:>6.1f} %  {}\n", key, duration(seconds),
                    total > 0 ? 100 * seconds / total : 0.0,
                    std::string(static_cast<std::size_t>(std::max(0, width)), '#'));

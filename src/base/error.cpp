@@ -23,7 +23,7 @@ std::string message(const SourceLocation& where, const std::string& key, const s
 
 }  // namespace
 
-InputError::InputError(SourceLocation where, std::string key, std::string problem, std::string expected)
+InputError::InputError(SourceLocation where, std::string key, const std::string& problem, std::string expected)
     : std::runtime_error(message(where, key, problem, expected)),
       where_(std::move(where)),
       key_(std::move(key)),

@@ -59,16 +59,16 @@ int report(const std::exception& error, int status) {
 }  // namespace proteus::cli
 
 int main(int argc, char** argv) {
-  using namespace proteus::cli;
+  namespace cli = proteus::cli;
   try {
-    return dispatch(std::vector<std::string>(argv + 1, argv + argc));
+    return cli::dispatch(std::vector<std::string>(argv + 1, argv + argc));
   } catch (const proteus::InputError& error) {
-    return report(error, exit_bad_input);
-  } catch (const UsageError& error) {
-    return report(error, exit_bad_input);
+    return cli::report(error, cli::exit_bad_input);
+  } catch (const cli::UsageError& error) {
+    return cli::report(error, cli::exit_bad_input);
   } catch (const proteus::OutputError& error) {
-    return report(error, exit_cannot_write);
+    return cli::report(error, cli::exit_cannot_write);
   } catch (const std::exception& error) {
-    return report(error, exit_failure);
+    return cli::report(error, cli::exit_failure);
   }
 }

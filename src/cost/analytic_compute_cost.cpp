@@ -74,8 +74,7 @@ Cost AnalyticComputeCost::attention(const FusedAttention& attention) const {
   const AttentionTable& table = parameters_.attention;
   const bool measured = parameters_.attention_fitted && (unit == DataType::bf16 || unit == DataType::fp16);
   const double scale = measured ? 1 : peak(unit) / table.peak;
-  const double rate = attention_rate(table, attention) * scale *
-                      attention_occupancy(table, attention, gpu_.sm_count) *
+  const double rate = attention_rate(table, attention) * scale * attention_occupancy(table, attention, gpu_.sm_count) *
                       (unit == DataType::fp32 ? 1 : gpu_.in_situ_derate);
   const double compute = attention_flops(attention) / rate;
   const double memory = attention_bytes(attention) / (gpu_.memory_bandwidth.value * gpu_.stream_efficiency);

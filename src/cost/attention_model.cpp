@@ -35,9 +35,9 @@ double attention_rate(const AttentionTable& table, const FusedAttention& a) {
   const double measured = rate_from(a.causal ? table.causal : table.full, static_cast<double>(a.head_dim),
                                     static_cast<double>(a.key_length));
   // Joint rate R of forward at r and backward at b r: (1 + x) / R = 1 / r + x / (b r), with x = 2.5.
-  const double forward = table.forward_only ? measured
-                                            : measured * (1 + kBackwardOverForward / table.backward_rate) /
-                                                  (1 + kBackwardOverForward);
+  const double forward = table.forward_only
+                             ? measured
+                             : measured * (1 + kBackwardOverForward / table.backward_rate) / (1 + kBackwardOverForward);
   return a.backward ? forward * table.backward_rate : forward;
 }
 

@@ -10,11 +10,11 @@ namespace proteus::cost {
 
 /// Measured rates of one fused attention implementation, in FLOP/s over sequence length.
 struct AttentionTable {
-  std::map<int, LogTable> full;       ///< by head size
+  std::map<int, LogTable> full;  ///< by head size
   std::map<int, LogTable> causal;
-  double peak = 0;                    ///< FLOP/s of the GPU that was measured
-  bool forward_only = false;          ///< the rates are of the forward pass, not of forward and backward together
-  double backward_rate = 1;           ///< rate of the backward pass over that of the forward
+  double peak = 0;            ///< FLOP/s of the GPU that was measured
+  bool forward_only = false;  ///< the rates are of the forward pass, not of forward and backward together
+  double backward_rate = 1;   ///< rate of the backward pass over that of the forward
   double query_tile = 128;
   double relative_sigma = 0;
 };

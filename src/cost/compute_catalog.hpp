@@ -15,14 +15,14 @@ inline constexpr std::size_t kMemoryBoundKinds = static_cast<std::size_t>(Memory
 
 /// What catalog/costs/compute.yaml says about one GPU.
 struct ComputeParameters {
-  TileParameters tile;              ///< everything but peak and eta, which depend on the type
+  TileParameters tile;  ///< everything but peak and eta, which depend on the type
   double eta = 0;
   double gemm_sigma = 0;
   bool gemm_fitted = false;
   double alignment_bytes = 0;
   double misaligned_rate = 1;
   double fp8_eta_factor = 1;
-  double fp32_single = 0;           ///< fraction of the vector peak
+  double fp32_single = 0;  ///< fraction of the vector peak
   double fp32_batched = 0;
   double fp32_sigma = 0;
   bool fp32_fitted = false;

@@ -46,8 +46,8 @@ NvlsRule nvls_rule(const YamlSection& word) {
 
 TunerEra read_era(const YamlSection& entry, int compute_capability) {
   entry.only({"from", "base", "nvlink", "pcie", "network", "nvls", "ll_intra_factor", "net_overhead",
-              "extra_inter_steps", "ring_ll", "single_member_ring_ll128", "plateau",
-              "tree_network_for_single_member", "nvls_rule", "max_channels"});
+              "extra_inter_steps", "ring_ll", "single_member_ring_ll128", "plateau", "tree_network_for_single_member",
+              "nvls_rule", "max_channels"});
   TunerEra era;
   era.base = link(entry.at("base"));
   era.nvls_tree_base = three(entry.at("base").at("nvls_tree"));
@@ -169,8 +169,8 @@ void read_speeds(const YamlSection& file, const cluster::Cluster& cluster, NcclP
 
 void read_point_to_point(const YamlSection& file, NcclParameters& out) {
   const YamlSection p2p = file.at("point_to_point");
-  p2p.only({"nvlink_latency_us", "nvlink_efficiency", "network_latency_us", "nvlink_chunk_bytes",
-            "network_chunk_bytes", "nvlink_channels", "network_channels"});
+  p2p.only({"nvlink_latency_us", "nvlink_efficiency", "network_latency_us", "nvlink_chunk_bytes", "network_chunk_bytes",
+            "nvlink_channels", "network_channels"});
   out.p2p_nvlink_latency = p2p.at("nvlink_latency_us").positive();
   out.p2p_nvlink_efficiency = p2p.at("nvlink_efficiency").positive();
   out.p2p_network_latency = p2p.at("network_latency_us").positive();
@@ -210,8 +210,8 @@ NcclParameters read_nccl_parameters(const cluster::Cluster& cluster, const std::
   NcclParameters out;
   read_tuner(YamlSection::load(catalog / "nccl" / "tuner.yaml"), cluster, out);
   const YamlSection topology = YamlSection::load(catalog / "nccl" / "topology.yaml");
-  topology.only({"network_speeds", "duplicate", "unknown_link_efficiency", "nvls", "nvls_least_members", "thread_blocks",
-                 "point_to_point", "all_to_all", "one_node_correction", "relative_sigma"});
+  topology.only({"network_speeds", "duplicate", "unknown_link_efficiency", "nvls", "nvls_least_members",
+                 "thread_blocks", "point_to_point", "all_to_all", "one_node_correction", "relative_sigma"});
   read_speeds(topology, cluster, out);
   read_point_to_point(topology, out);
   read_correction(topology, cluster, out);

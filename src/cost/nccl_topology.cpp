@@ -42,7 +42,8 @@ Group NcclTopology::group(const Placement& p) const {
 
 int NcclTopology::nics(const Group& group) const {
   const int all = node_.nics * trays_;
-  const auto share = static_cast<int>(static_cast<std::int64_t>(all) * group.per_node / (node_.gpus * trays_));
+  const auto share =
+      static_cast<int>(static_cast<std::int64_t>(all) * group.per_node / (std::int64_t{node_.gpus} * trays_));
   return std::clamp(share, 1, all);
 }
 

@@ -11,14 +11,14 @@ struct Group {
   int members = 1;
   int nodes = 1;
   int per_node = 1;
-  bool nvlink = false;   ///< the members on a node reach each other over NVLink
+  bool nvlink = false;  ///< the members on a node reach each other over NVLink
 };
 
 /// Channels of a ring or tree and the bandwidth of one, GB/s.
 struct Channels {
   int count = 1;
-  double intra = 0;      ///< inside a node
-  double inter = 0;      ///< between nodes
+  double intra = 0;  ///< inside a node
+  double inter = 0;  ///< between nodes
 };
 
 /// What NCCL's topology search finds on one kind of node (NVIDIA/nccl, src/graph/search.cc), in closed form.
@@ -50,7 +50,7 @@ class NcclTopology {
 
   cluster::Node node_;
   NcclParameters parameters_;
-  int trays_ = 1;        ///< nodes that one NVLink domain joins
+  int trays_ = 1;  ///< nodes that one NVLink domain joins
 };
 
 }  // namespace proteus::cost

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::array kAlgorithms{Algorithm::ring, Algorithm::tree, Algorithm::nvls, Algorithm::nvls_tree};
 constexpr std::array kProtocols{Protocol::ll, Protocol::ll128, Protocol::simple};
-constexpr double kTreeBusToAlgorithm = 0.5;   // data go up once and down once
-constexpr double kCorrectionUnit = 64;        // bytes; index of the tree correction is log2(size / 64)
+constexpr double kTreeBusToAlgorithm = 0.5;  // data go up once and down once
+constexpr double kCorrectionUnit = 64;       // bytes; index of the tree correction is log2(size / 64)
 
 std::size_t index_of(Protocol protocol) { return static_cast<std::size_t>(protocol); }
 
@@ -22,18 +22,24 @@ int floor_log2(int value) { return std::bit_width(static_cast<unsigned>(value)) 
 
 double ring_steps(Collective kind, const Group& group) {
   switch (kind) {
-    case Collective::all_reduce: return 2.0 * (group.members - 1);
-    case Collective::broadcast: return group.members;
-    default: return group.members - 1;
+    case Collective::all_reduce:
+      return 2.0 * (group.members - 1);
+    case Collective::broadcast:
+      return group.members;
+    default:
+      return group.members - 1;
   }
 }
 
 double ring_inter_steps(Collective kind, const Group& group, double extra) {
   if (group.nodes == 1) return 0;
   switch (kind) {
-    case Collective::all_reduce: return 2.0 * (group.nodes - 1) + extra;
-    case Collective::broadcast: return group.nodes;
-    default: return group.nodes - 1;
+    case Collective::all_reduce:
+      return 2.0 * (group.nodes - 1) + extra;
+    case Collective::broadcast:
+      return group.nodes;
+    default:
+      return group.nodes - 1;
   }
 }
 
@@ -104,7 +110,7 @@ TunerEstimate NcclTuner::tree(double size, const Group& group, Protocol protocol
 
   const double intra = intra_latency(era.nvlink.tree, era.pcie.tree, group, protocol);
   const double hops = (group.per_node - 1) * intra + floor_log2(group.nodes) * era.network.tree[index_of(protocol)];
-  TunerEstimate result{Algorithm::tree, protocol, era.base.tree[index_of(protocol)] + 2 * hops, 1,
+  TunerEstimate result{Algorithm::tree,           protocol, era.base.tree[index_of(protocol)] + 2 * hops, 1,
                        bus * kTreeBusToAlgorithm, 1};
   result.channels = thread_blocks(result, channels, size, group);
   return result;
@@ -127,9 +133,9 @@ TunerEstimate NcclTuner::nvls_tree(const Group& group) const {
   if (era.nvls_rule == NvlsRule::heads) {
     bandwidth = std::min(inside, group.nodes <= 2 ? outside : outside / 2) * parameters_.nvls_conversion;
   } else {
-    const double bus = std::min({2 * inside * parameters_.nvls_efficiency * (heads - 1) / heads,
-                                 group.nodes == 2 ? 2 * outside : outside,
-                                 net.count * parameters_.nvls_tree[nodes_index(group)]});
+    const double bus =
+        std::min({2 * inside * parameters_.nvls_efficiency * (heads - 1) / heads,
+                  group.nodes == 2 ? 2 * outside : outside, net.count * parameters_.nvls_tree[nodes_index(group)]});
     bandwidth = bus * group.members / (2.0 * (group.members - 1));
   }
   const double latency = era.nvls_tree_base[index_of(Protocol::simple)] + era.nvls_latency +
@@ -147,8 +153,8 @@ int NcclTuner::thread_blocks(const TunerEstimate& estimate, const Channels& chan
   return std::clamp(static_cast<int>(std::min(size / least, static_cast<double>(count))), 1, count);
 }
 
-std::optional<TunerEstimate> NcclTuner::estimate(Collective kind, double size, const Group& group,
-                                                 Algorithm algorithm, Protocol protocol) const {
+std::optional<TunerEstimate> NcclTuner::estimate(Collective kind, double size, const Group& group, Algorithm algorithm,
+                                                 Protocol protocol) const {
   if (protocol == Protocol::ll128 && !(parameters_.ll128 && (group.nvlink || group.per_node == 1))) return std::nullopt;
   const bool simple = protocol == Protocol::simple;
   switch (algorithm) {

@@ -11,10 +11,10 @@ namespace proteus::cost {
 struct TunerEstimate {
   Algorithm algorithm = Algorithm::ring;
   Protocol protocol = Protocol::simple;
-  double latency = 0;     ///< us
-  double bias = 1;        ///< factor on the latency when NCCL compares: a preference, not a duration
-  double bandwidth = 0;   ///< algorithm bandwidth, GB/s
-  int channels = 1;       ///< thread blocks
+  double latency = 0;    ///< us
+  double bias = 1;       ///< factor on the latency when NCCL compares: a preference, not a duration
+  double bandwidth = 0;  ///< algorithm bandwidth, GB/s
+  int channels = 1;      ///< thread blocks
 
   double microseconds(double size) const { return latency + size / (1000 * bandwidth); }
   double compared(double size) const { return latency * bias + size / (1000 * bandwidth); }

@@ -14,8 +14,8 @@ struct Tile {
   std::size_t rate;  // index into TileParameters::tile_rate
 };
 
-constexpr std::array<Tile, 8> kTiles{{{256, 128, 0}, {128, 256, 0}, {128, 128, 1}, {256, 64, 2},
-                                      {64, 256, 2}, {128, 64, 3}, {64, 128, 3}, {64, 64, 4}}};
+constexpr std::array<Tile, 8> kTiles{
+    {{256, 128, 0}, {128, 256, 0}, {128, 128, 1}, {256, 64, 2}, {64, 256, 2}, {128, 64, 3}, {64, 128, 3}, {64, 64, 4}}};
 constexpr std::array<double, 3> kSplits{1, 2, 4};
 constexpr double kPartialSumBytes = 8;  // an fp32 partial sum is written once and read once
 

@@ -9,8 +9,8 @@
 
 namespace proteus::cost {
 
-YamlSection::YamlSection(std::string file, std::string path, YAML::Node node)
-    : file_(std::move(file)), path_(std::move(path)), node_(std::move(node)) {}
+YamlSection::YamlSection(std::string file, std::string path, const YAML::Node& node)
+    : file_(std::move(file)), path_(std::move(path)), node_(node) {}
 
 YamlSection YamlSection::load(const std::filesystem::path& file) {
   try {
@@ -26,9 +26,7 @@ void YamlSection::fail(const std::string& problem, const std::string& expected) 
   throw InputError({file_, node_.Mark().line + 1, node_.Mark().column + 1}, path_, problem, expected);
 }
 
-bool YamlSection::has(std::string_view key) const {
-  return node_.IsMap() && node_[std::string(key)].IsDefined();
-}
+bool YamlSection::has(std::string_view key) const { return node_.IsMap() && node_[std::string(key)].IsDefined(); }
 
 YamlSection YamlSection::at(std::string_view key) const {
   if (!node_.IsMap()) fail("is not a map", "a map");

@@ -43,7 +43,7 @@ class YamlSection {
   [[noreturn]] void fail(const std::string& problem, const std::string& expected) const;
 
  private:
-  YamlSection(std::string file, std::string path, YAML::Node node);
+  YamlSection(std::string file, std::string path, const YAML::Node& node);
 
   std::string file_;
   std::string path_;

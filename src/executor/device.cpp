@@ -77,7 +77,8 @@ std::optional<std::int64_t> Device::issue_ps(const Cursor& cursor, std::size_t n
 
 Device::IssueTimes Device::issue_times(const Cursor& cursor) const {
   const graph::Phase& phase = phase_at(cursor);
-  std::int64_t syncs = std::int64_t{cursor.iteration} * program_->syncs_before.back() + program_->syncs_before[cursor.step];
+  std::int64_t syncs =
+      std::int64_t{cursor.iteration} * program_->syncs_before.back() + program_->syncs_before[cursor.step];
   std::int64_t host =
       cursor.iteration * program_->host_before_ps.back() + program_->host_before_ps[cursor.step] - sync_host_ps_;
   return {phase.syncs_before.data(), phase.host_before_ps.data(), syncs_done_ - syncs, sync_ps_, sync_ps_ + host};

@@ -12,8 +12,8 @@
 namespace proteus::executor {
 
 inline constexpr std::array<graph::Stream, graph::stream_count> every_stream{
-    graph::Stream::compute,      graph::Stream::tensor,          graph::Stream::gradient,
-    graph::Stream::forward_send, graph::Stream::forward_receive, graph::Stream::backward_send,
+    graph::Stream::compute,         graph::Stream::tensor,          graph::Stream::gradient,
+    graph::Stream::forward_send,    graph::Stream::forward_receive, graph::Stream::backward_send,
     graph::Stream::backward_receive};
 
 /// One simulated GPU: where each of its streams stands in the program, and what keeps it there. Ops of the compute
@@ -75,16 +75,16 @@ class Device {
     bool in_flight = false;
     bool outside = false;
     bool finished = false;
-    std::int64_t done = 0;         ///< ops ended since the start of the run
+    std::int64_t done = 0;  ///< ops ended since the start of the run
     std::int64_t launched_ps = 0;
   };
   /// When the host issues the ops of one phase instance.
   struct IssueTimes {
     const std::uint16_t* syncs;
     const std::int64_t* host;
-    std::int64_t syncs_done;   ///< of those of this phase instance; negative while one in front of it is open
+    std::int64_t syncs_done;  ///< of those of this phase instance; negative while one in front of it is open
     std::int64_t sync_ps;
-    std::int64_t origin_ps;    ///< the host times of the phase count from here
+    std::int64_t origin_ps;  ///< the host times of the phase count from here
     std::optional<std::int64_t> operator()(std::size_t number) const {
       if (syncs[number] > syncs_done) return std::nullopt;
       // An op in front of a synchronizing op that has ended was issued before that end, whenever it was.
@@ -162,26 +162,26 @@ class Device {
   std::uint32_t program_index_;
   bool wanted_;
   bool has_delays_;
-  bool plain_;               ///< neither jitter nor delays
+  bool plain_;  ///< neither jitter nor delays
   bool running_ = false;
-  bool slow_ = false;        ///< a communication kernel was resident when the run was planned
+  bool slow_ = false;  ///< a communication kernel was resident when the run was planned
   std::int16_t residents_ = 0;
   std::array<StreamState, graph::stream_count> streams_{};
 
   // The run, while running_: ops from the compute cursor on.
   std::uint32_t run_left_ = 0;
   std::int64_t run_end_ps_ = 0;
-  std::int64_t op_from_ps_ = 0;   ///< the current op's work is counted from here
-  std::int64_t op_work_ps_ = 0;   ///< what of it is left then, at full speed
+  std::int64_t op_from_ps_ = 0;  ///< the current op's work is counted from here
+  std::int64_t op_work_ps_ = 0;  ///< what of it is left then, at full speed
 
   // The host.
   std::int64_t syncs_done_ = 0;
-  std::int64_t sync_ps_ = 0;      ///< when the last of them ended
-  std::int64_t sync_host_ps_ = 0; ///< host time up to it
+  std::int64_t sync_ps_ = 0;       ///< when the last of them ended
+  std::int64_t sync_host_ps_ = 0;  ///< host time up to it
 
   // For the breakdown.
   std::int64_t compute_end_ps_ = 0;
-  std::int64_t explained_ps_ = 0; ///< up to here the current gap of the compute stream is accounted for
+  std::int64_t explained_ps_ = 0;  ///< up to here the current gap of the compute stream is accounted for
 };
 
 }  // namespace proteus::executor

@@ -73,7 +73,8 @@ std::string Device::describe_head(Stream stream) const {
   std::string name = fmt::format("op {}", number);
   if (number < phase.descriptions.size()) {
     const auto& names = tables_->job.names;
-    name = fmt::format("'{}' ({})", names.at(phase.descriptions[number].name), names.at(phase.descriptions[number].kind));
+    name =
+        fmt::format("'{}' ({})", names.at(phase.descriptions[number].name), names.at(phase.descriptions[number].kind));
   }
   return fmt::format("{} of {}, micro-batch {}, iteration {}", name, phase.name, step.micro_batch,
                      state.cursor.iteration);

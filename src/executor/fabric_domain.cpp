@@ -102,7 +102,8 @@ void FabricDomain::finish(engine::Scheduler& scheduler) {
   for (std::uint64_t key : network_.finish(now)) {
     auto done = active_.find(key);
     const Active& transfer = done->second;
-    scheduler.send(make_event(now + transfer.leg_ps, EventKind::transferred, transfer.communicator, transfer.lane, 0, 0));
+    scheduler.send(
+        make_event(now + transfer.leg_ps, EventKind::transferred, transfer.communicator, transfer.lane, 0, 0));
     active_.erase(done);
   }
   watched_ps_ = never;

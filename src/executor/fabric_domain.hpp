@@ -49,8 +49,8 @@ class FabricDomain final : public engine::LogicalProcess {
   std::vector<std::uint32_t> links_;  ///< numbers in FabricLinks, ascending
   FluidNetwork network_;
   std::map<std::pair<std::uint32_t, cost::Collective>, Footprint> footprints_;
-  std::map<std::uint64_t, Active> active_;   ///< by key in the network
-  bool solving_ = false;             ///< changes of instant_ps_ are not solved yet
+  std::map<std::uint64_t, Active> active_;  ///< by key in the network
+  bool solving_ = false;                    ///< changes of instant_ps_ are not solved yet
   std::int64_t instant_ps_ = 0;
   std::int64_t watched_ps_ = never;
   std::uint32_t version_ = 0;

@@ -36,7 +36,8 @@ void FluidNetwork::start(std::uint64_t key, double work, double cap, std::span<c
   transfer = {key, cap, 0, work, now_ps, never, uses, version, false};
   for (const Use& use : uses) {
     auto& users = links_[use.link].users;
-    auto place = std::lower_bound(users.begin(), users.end(), key, [](const User& u, std::uint64_t k) { return u.key < k; });
+    auto place =
+        std::lower_bound(users.begin(), users.end(), key, [](const User& u, std::uint64_t k) { return u.key < k; });
     users.insert(place, {key, slot, use.weight});
   }
   started_.push_back(key);

@@ -47,11 +47,11 @@ class FluidNetwork {
     std::uint64_t key = 0;
     double cap = 0;
     double rate = 0;
-    double work = 0;             ///< left at since_ps
+    double work = 0;  ///< left at since_ps
     std::int64_t since_ps = 0;
     std::int64_t finish_ps = never;
     std::span<const Use> uses;
-    std::uint32_t version = 0;   ///< of finish_ps
+    std::uint32_t version = 0;  ///< of finish_ps
     bool in_component = false;
   };
   struct User {
@@ -61,12 +61,12 @@ class FluidNetwork {
   };
   struct Link {
     double capacity = 0;
-    std::vector<User> users;     ///< ascending keys
+    std::vector<User> users;  ///< ascending keys
     bool in_component = false;
     // While a component is solved:
-    double left = 0;             ///< capacity that fixed transfers leave
-    double weight = 0;           ///< sum over transfers that are not fixed yet
-    std::uint32_t open = 0;      ///< how many these are
+    double left = 0;         ///< capacity that fixed transfers leave
+    double weight = 0;       ///< sum over transfers that are not fixed yet
+    std::uint32_t open = 0;  ///< how many these are
   };
   struct Completion {
     std::int64_t time_ps = 0;
@@ -91,14 +91,14 @@ class FluidNetwork {
   std::vector<Transfer> transfers_;  ///< slots
   std::vector<std::uint32_t> free_;
   std::map<std::uint64_t, std::uint32_t> by_key_;
-  std::vector<std::uint64_t> started_;       ///< since the last solve
-  std::vector<std::uint32_t> released_;      ///< links that were full and lost a transfer
+  std::vector<std::uint64_t> started_;   ///< since the last solve
+  std::vector<std::uint32_t> released_;  ///< links that were full and lost a transfer
   mutable std::priority_queue<Completion, std::vector<Completion>, std::greater<>> completions_;
 
   // Of the component being solved:
-  std::vector<std::uint32_t> component_;         ///< slots, ascending keys
-  std::vector<std::uint32_t> component_links_;   ///< ascending
-  std::vector<double> rates_;                    ///< by slot; < 0 while open
+  std::vector<std::uint32_t> component_;        ///< slots, ascending keys
+  std::vector<std::uint32_t> component_links_;  ///< ascending
+  std::vector<double> rates_;                   ///< by slot; < 0 while open
 };
 
 }  // namespace proteus::executor

@@ -51,7 +51,8 @@ void Island::find_groups() {
 
 void Island::add_group(std::uint32_t family, std::int64_t number) {
   const auto& f = tables_->job.families[family];
-  Group group{family, number, tables_->objects->placement_index(family, number), {}, {}, {}, {*tables_, family, number}};
+  Group group{
+      family, number, tables_->objects->placement_index(family, number), {}, {}, {}, {*tables_, family, number}};
   for (std::int64_t member = 0; member < f.members(); ++member) {
     group.members.push_back(static_cast<std::uint32_t>(f.device(number, member) - devices_.front().id()));
   }
@@ -135,8 +136,8 @@ void Island::launch(std::uint32_t index, graph::Stream stream, engine::Scheduler
   const std::uint32_t family = tables_->job.collectives[collective].family;
   auto place = tables_->job.families[family].locate(device.id());
   if (!place) {
-    throw SimulationError(fmt::format("device {} calls {} and is no member", device.id(),
-                                      tables_->describe(collective, -1)));
+    throw SimulationError(
+        fmt::format("device {} calls {} and is no member", device.id(), tables_->describe(collective, -1)));
   }
   const std::int64_t now = scheduler.now().ps();
   if (auto object = tables_->objects->object_of(family, place->group)) {

@@ -34,9 +34,9 @@ class Island final : public engine::LogicalProcess, public Reporting {
     std::uint32_t family = 0;
     std::int64_t group = 0;
     std::uint32_t placement = 0;
-    std::vector<std::uint32_t> members;        ///< devices of the island
-    std::vector<FluidNetwork::Use> ports;      ///< in and out of every member
-    std::vector<FluidNetwork::Use> one_way;    ///< out of member 0 and into member 1
+    std::vector<std::uint32_t> members;      ///< devices of the island
+    std::vector<FluidNetwork::Use> ports;    ///< in and out of every member
+    std::vector<FluidNetwork::Use> one_way;  ///< out of member 0 and into member 1
     Lanes lanes;
   };
   struct Ending {
@@ -70,7 +70,7 @@ class Island final : public engine::LogicalProcess, public Reporting {
   std::uint32_t object_;
   std::vector<Device> devices_;
   std::vector<Poll> polls_;
-  std::vector<Group> groups_;       ///< by family and group
+  std::vector<Group> groups_;  ///< by family and group
   FluidNetwork ports_;
   std::int64_t ports_watched_ps_ = never;
   std::uint32_t ports_version_ = 0;

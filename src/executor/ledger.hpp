@@ -16,7 +16,7 @@ struct Ledger {
   std::uint64_t rows = 0;
   std::uint64_t collectives = 0;
   std::vector<std::int64_t> iteration_end_ps;
-  std::vector<ClassResult> classes;   ///< by program
+  std::vector<ClassResult> classes;  ///< by program
 
   void end_of(std::int32_t iteration, std::int64_t time_ps) {
     auto& end = iteration_end_ps[static_cast<std::size_t>(iteration)];

@@ -12,7 +12,8 @@ namespace proteus::executor {
 /// own, so that it is a function of the order key.
 enum class EventKind : std::uint8_t {
   poll,              ///< island to itself: member = device of the island, instance = version
-  collective_ended,  ///< communicator to island: member = device of the island, instance = stream, payload = last arrival
+  collective_ended,  ///< communicator to island: member = device of the island, instance = stream, payload = last
+                     ///< arrival
   ports_changed,     ///< island to itself: a transfer over NVLink ends; instance = version
   inner_ended,       ///< island to itself: instance = group of the island, member = lane
   arrived,           ///< device to communicator: instance = lane, member = member, payload = Arrival

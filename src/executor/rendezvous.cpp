@@ -65,8 +65,8 @@ std::string Rendezvous::describe() const {
     missing += fmt::format("{}{}", missing.empty() ? "" : ", ", family.device(group_, member));
   }
   if (count > most) missing += fmt::format(" and {} more", count - most);
-  std::string text = fmt::format("{} has {} of {} members", tables_->describe(collective_, group_), arrived_,
-                                 streams_.size());
+  std::string text =
+      fmt::format("{} has {} of {} members", tables_->describe(collective_, group_), arrived_, streams_.size());
   if (count > 0) text += fmt::format(", waits for device{} {}", count > 1 ? "s" : "", missing);
   return text;
 }

@@ -9,8 +9,8 @@
 
 namespace proteus::executor {
 
-/// One instance after the other of the collectives that a communicator runs on one lane: who has arrived, and with what.
-/// Streams are in order, so at most one instance is under way.
+/// One instance after the other of the collectives that a communicator runs on one lane: who has arrived, and with
+/// what. Streams are in order, so at most one instance is under way.
 class Rendezvous {
  public:
   Rendezvous(const Tables& tables, std::uint32_t family, std::int64_t group, graph::Stream lane);

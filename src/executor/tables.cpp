@@ -12,9 +12,7 @@
 namespace proteus::executor {
 namespace {
 
-bool earlier(const Delay& a, const Delay& b) {
-  return std::tie(a.device, a.position) < std::tie(b.device, b.position);
-}
+bool earlier(const Delay& a, const Delay& b) { return std::tie(a.device, a.position) < std::tie(b.device, b.position); }
 
 Price make_price(const graph::Job& job, const graph::CollectiveUse& use, const cost::CollectiveCost& cost,
                  bool spanning) {

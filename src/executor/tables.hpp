@@ -18,14 +18,14 @@ inline constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 /// One collective on communicators of one placement, in the units of the executor.
 struct Price {
   bool known = false;
-  bool network = false;          ///< occupies links: of the fabric between islands, NVLink inside one
+  bool network = false;  ///< occupies links: of the fabric between islands, NVLink inside one
   std::int64_t latency_ps = 0;
   std::int64_t transfer_ps = 0;  ///< alone on the links
   std::int64_t slowed_ps = 0;    ///< the same beside compute
-  /// What each leg between logical processes takes out of the latency: device to communicator, communicator to domain and
-  /// back; the rest is left for the way to the devices.
+  /// What each leg between logical processes takes out of the latency: device to communicator, communicator to domain
+  /// and back; the rest is left for the way to the devices.
   std::int64_t leg_ps = 0;
-  double bandwidth = 0;          ///< bytes of size per second, alone
+  double bandwidth = 0;  ///< bytes of size per second, alone
   double nic_bytes = 0;
   double nvlink_bytes = 0;
 
@@ -57,10 +57,10 @@ class Tables {
   std::string describe(std::uint32_t collective, std::int64_t group) const;
 
  private:
-  std::vector<std::vector<Price>> inner_;     ///< by collective and placement
+  std::vector<std::vector<Price>> inner_;  ///< by collective and placement
   std::vector<std::vector<Price>> spanning_;
-  std::vector<std::int8_t> spans_;            ///< by family: 1 all groups, 0 none, -1 some
-  std::vector<Delay> delays_;                 ///< by device and position
+  std::vector<std::int8_t> spans_;  ///< by family: 1 all groups, 0 none, -1 some
+  std::vector<Delay> delays_;       ///< by device and position
 };
 
 /// The stream under which the members of a collective meet: sender and receiver of a pipeline use two.

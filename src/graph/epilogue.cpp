@@ -104,7 +104,8 @@ class Epilogue {
     const auto sharded = optimizer_atoms(context_, chunks_.front());
     std::int64_t shards = 1;
     for (strategy::Atom atom : sharded) shards *= context_.mesh.size(atom);
-    const double local = static_cast<double>((elements_ + shards - 1) / shards);
+    const std::int64_t share = (elements_ + shards - 1) / shards;
+    const auto local = static_cast<double>(share);
 
     // Found-inf of dynamic loss scaling comes with fp16 only; the gradient norm always. Both end in a host decision.
     scalar("optimizer.norm", runtime.norm_bytes_per_parameter * local, !sharded.empty());

@@ -165,8 +165,8 @@ MemoryPlan plan_memory(const LoweringContext& context, const Job& job, int stage
   }
   plan.parameters = Bytes{parameters * size_of(context.input.strategy.type)};
   plan.gradients = Bytes{parameters * size_of(runtime.gradient_type)};
-  plan.optimizer =
-      Bytes{std::llround(runtime.state_bytes_per_parameter * static_cast<double>((parameters + shards - 1) / shards))};
+  const std::int64_t share = (parameters + shards - 1) / shards;
+  plan.optimizer = Bytes{std::llround(runtime.state_bytes_per_parameter * static_cast<double>(share))};
   plan.context = runtime.context_bytes;
   plan.communication = nccl_buffers(context, job, stage);
   const std::int64_t fixed =

@@ -106,7 +106,7 @@ class Pass {
     for (const Value& version : versions) {
       if (version.layout == want) return version;
     }
-    const Value made = changed(versions.front(), want, context_.graph.tensors[tensor], role, name);
+    Value made = changed(versions.front(), want, context_.graph.tensors[tensor], role, name);
     values_[tensor].push_back(made);
     return made;
   }

@@ -22,7 +22,7 @@ PhaseBuilder::PhaseBuilder(std::string name, PhaseKind kind, int chunk, const st
   phase_.chunk = chunk;
 }
 
-void PhaseBuilder::add_waits(ProgramOp& op, std::vector<Ready> inputs) const {
+void PhaseBuilder::add_waits(ProgramOp& op, const std::vector<Ready>& inputs) const {
   std::array<int, stream_count> needed;
   needed.fill(-1);
   for (const Ready& input : inputs) {
@@ -49,7 +49,7 @@ Ready PhaseBuilder::compute(const std::string& name, const Kernel& kernel, const
   std::vector<Ready> all = inputs;
   all.insert(all.end(), next_.begin(), next_.end());
   next_.clear();
-  add_waits(op, std::move(all));
+  add_waits(op, all);
   phase_.ops.push_back(op);
   OpDescription description;
   description.name = names_(name);

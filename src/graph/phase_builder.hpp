@@ -58,7 +58,7 @@ class PhaseBuilder {
   Phase finish();
 
  private:
-  void add_waits(ProgramOp& op, std::vector<Ready> inputs) const;
+  void add_waits(ProgramOp& op, const std::vector<Ready>& inputs) const;
   bool beside_compute(std::size_t index) const;
 
   Phase phase_;

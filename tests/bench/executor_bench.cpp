@@ -132,8 +132,8 @@ int main(int argc, char** argv) {
       events += engine.statistics().events;
     }
     executor::Result result = executor::merge(results);
-    fmt::print("jitter {:4}: {} rows, {} events, {} windows, {:.3f} s CPU: {:.1f} M rows/s; {:.3f} s simulated, {}\n", jitter,
-               result.rows, events, engines.front().statistics().windows, seconds,
+    fmt::print("jitter {:4}: {} rows, {} events, {} windows, {:.3f} s CPU: {:.1f} M rows/s; {:.3f} s simulated, {}\n",
+               jitter, result.rows, events, engines.front().statistics().windows, seconds,
                static_cast<double>(result.rows) / seconds * 1e-6, result.iteration_end.back().to_seconds(),
                result.hash.to_string());
   }

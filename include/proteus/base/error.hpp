@@ -17,7 +17,7 @@ struct SourceLocation {
 /// what() reads "FILE:LINE: KEY: PROBLEM (EXPECTED ...)".
 class InputError : public std::runtime_error {
  public:
-  InputError(SourceLocation where, std::string key, std::string problem, std::string expected);
+  InputError(SourceLocation where, std::string key, const std::string& problem, std::string expected);
 
   const SourceLocation& where() const { return where_; }
   const std::string& key() const { return key_; }

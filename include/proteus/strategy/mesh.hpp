@@ -22,7 +22,7 @@ class Mesh {
   Mesh(const MeshSpec& spec, std::int64_t devices);
 
   std::int64_t devices() const { return devices_; }
-  std::size_t atoms() const { return sizes_.size(); }
+  Atom atoms() const { return static_cast<Atom>(sizes_.size()); }
   std::int64_t size(Atom atom) const { return sizes_[atom]; }
   std::int64_t stride(Atom atom) const { return strides_[atom]; }
 

@@ -35,16 +35,20 @@ struct Point {
 
 TEST(AttentionCost, ReturnsTheBarsOfFlashAttention2OnA100) {
   const auto cost = make_compute_cost(test::a100(), test::catalog());
-  for (const Point& p : std::vector<Point>{{512, 64, false, 132}, {2048, 64, true, 140}, {16384, 64, false, 176},
-                                           {512, 128, true, 99}, {4096, 128, false, 196}, {16384, 128, true, 189}}) {
+  for (const Point& p : std::vector<Point>{{512, 64, false, 132},
+                                           {2048, 64, true, 140},
+                                           {16384, 64, false, 176},
+                                           {512, 128, true, 99},
+                                           {4096, 128, false, 196},
+                                           {16384, 128, true, 189}}) {
     EXPECT_NEAR(joint_tflops(*cost, benchmark(p.length, p.head_dim, p.causal)) / p.tflops, 1, 0.005) << p.length;
   }
 }
 
 TEST(AttentionCost, ReturnsTheForwardBarsOfFlashAttention3OnH100) {
   const auto cost = make_compute_cost(test::h100(), test::catalog());
-  for (const Point& p : std::vector<Point>{{512, 64, false, 333}, {4096, 128, true, 579}, {16384, 128, false, 648},
-                                           {8192, 256, false, 746}}) {
+  for (const Point& p : std::vector<Point>{
+           {512, 64, false, 333}, {4096, 128, true, 579}, {16384, 128, false, 648}, {8192, 256, false, 746}}) {
     const FusedAttention call = benchmark(p.length, p.head_dim, p.causal);
     EXPECT_NEAR(1e-12 * attention_flops(call) / seconds(*cost, call, false) / p.tflops, 1, 0.005) << p.length;
   }

@@ -32,9 +32,21 @@ struct Curve {
 // synchronization that nccl-tests times from the host (12 to 15 us) show, and the band is that of the stated sigma.
 TEST(CommunicationCost, MatchesTheMeasuredAllReduceCurveOfAnA100Node) {
   const auto cost = make_communication_cost(test::dgx_a100("2.18"), test::catalog());
-  for (const Curve& p : std::vector<Curve>{{1, 101.9}, {2, 101.4}, {4, 101.5}, {8, 133.5}, {16, 276.6}, {32, 424.0},
-                                           {64, 684.6}, {128, 1327.6}, {256, 2420.6}, {512, 4218}, {1024, 8204},
-                                           {2048, 16240}, {4096, 32136}, {8192, 64074}, {16384, 127997}}) {
+  for (const Curve& p : std::vector<Curve>{{1, 101.9},
+                                           {2, 101.4},
+                                           {4, 101.5},
+                                           {8, 133.5},
+                                           {16, 276.6},
+                                           {32, 424.0},
+                                           {64, 684.6},
+                                           {128, 1327.6},
+                                           {256, 2420.6},
+                                           {512, 4218},
+                                           {1024, 8204},
+                                           {2048, 16240},
+                                           {4096, 32136},
+                                           {8192, 64074},
+                                           {16384, 127997}}) {
     const std::int64_t size = p.mebibytes * kMebi;
     const CollectiveCost answer = cost->collective(Collective::all_reduce, {size}, {8, 1, 8});
     const double tolerance = p.mebibytes >= 64 ? 0.02 : p.mebibytes >= 16 ? 0.05 : p.mebibytes >= 4 ? 0.17 : 0.33;
@@ -57,16 +69,16 @@ TEST(CommunicationCost, LargeCollectivesReachThePublishedPlateaus) {
   const auto a100 = make_communication_cost(test::dgx_a100(), test::catalog());
   const auto h100 = make_communication_cost(test::dgx_h100(), test::catalog());
   const CollectiveCost a100_node = a100->collective(Collective::all_reduce, {size}, {8, 1, 8});
-  EXPECT_NEAR(bus_bandwidth(a100_node, size, 8), 233.5, 3);             // 232 to 235
+  EXPECT_NEAR(bus_bandwidth(a100_node, size, 8), 233.5, 3);  // 232 to 235
   const CollectiveCost h100_node = h100->collective(Collective::all_reduce, {size}, {8, 1, 8});
   EXPECT_EQ(h100_node.algorithm, Algorithm::nvls);
-  EXPECT_NEAR(bus_bandwidth(h100_node, size, 8), 477.5, 6);             // 473 to 482
+  EXPECT_NEAR(bus_bandwidth(h100_node, size, 8), 477.5, 6);  // 473 to 482
   const CollectiveCost gather = h100->collective(Collective::all_gather, {size}, {8, 1, 8});
   EXPECT_EQ(gather.algorithm, Algorithm::ring);
   EXPECT_NEAR(gather.bandwidth.value * 1e-9 * 7 / 8, 364, 0.03 * 364);  // 361 to 367
   EXPECT_NEAR(bus_bandwidth(a100->collective(Collective::all_reduce, {size}, {32, 4, 8}), size, 32), 192, 5);
   const CollectiveCost nodes = h100->collective(Collective::all_reduce, {size}, {32, 4, 8});
-  EXPECT_NEAR(bus_bandwidth(nodes, size, 32), 375, 12);                 // 370 to 380
+  EXPECT_NEAR(bus_bandwidth(nodes, size, 32), 375, 12);  // 370 to 380
 }
 
 TEST(CommunicationCost, SmallGroupsKeepThePerGpuBandwidth) {
@@ -82,16 +94,16 @@ TEST(CommunicationCost, MeshesWithoutSwitchesAndPcieNodes) {
   cluster::Cluster dgx1 = test::dgx(test::v100(), 12.5e9, "2.12");
   dgx1.node.nvswitch = false;
   const std::int64_t size = 16384 * kMebi;
-  const CollectiveCost cube = make_communication_cost(dgx1, test::catalog())
-                                  ->collective(Collective::all_reduce, {size}, {8, 1, 8});
+  const CollectiveCost cube =
+      make_communication_cost(dgx1, test::catalog())->collective(Collective::all_reduce, {size}, {8, 1, 8});
   EXPECT_NEAR(bus_bandwidth(cube, size, 8), 120, 5);  // 122 measured
   EXPECT_EQ(cube.provenance, Provenance::roofline);
 
   cluster::Cluster pcie = dgx1;
   pcie.node.nvlink_domain = 1;
   pcie.node.intra_bandwidth = {12e9};
-  const CollectiveCost slow = make_communication_cost(pcie, test::catalog())
-                                  ->collective(Collective::all_reduce, {size}, {8, 1, 8});
+  const CollectiveCost slow =
+      make_communication_cost(pcie, test::catalog())->collective(Collective::all_reduce, {size}, {8, 1, 8});
   EXPECT_NEAR(bus_bandwidth(slow, size, 8), 12, 0.5);
 }
 
@@ -146,7 +158,9 @@ TEST(CommunicationCost, SendReceive) {
   cluster::Cluster shared = test::dgx_a100();
   shared.node.nics = 4;
   EXPECT_DOUBLE_EQ(make_communication_cost(shared, test::catalog())
-                       ->collective(Collective::send_receive, {size}, {2, 2, 1}).bandwidth.value, 12.5e9);
+                       ->collective(Collective::send_receive, {size}, {2, 2, 1})
+                       .bandwidth.value,
+                   12.5e9);
 }
 
 TEST(CommunicationCost, AllToAllReachesThePublishedBusBandwidth) {

@@ -35,8 +35,15 @@ struct Point {
 // below. So the band is one-sided, and wider than the 5.4 % mean error on the fitted data.
 TEST(GemmCost, StaysWithinAFifthBelowTheRatesOfLlmCompass) {
   const auto cost = make_compute_cost(test::a100(), test::catalog());
-  for (const Point& point : std::vector<Point>{{64, 101.7}, {128, 193.0}, {256, 242.7}, {512, 252.7}, {1024, 257.9},
-                                               {2048, 262.2}, {4096, 277.5}, {8192, 286.9}, {16384, 290.5}}) {
+  for (const Point& point : std::vector<Point>{{64, 101.7},
+                                               {128, 193.0},
+                                               {256, 242.7},
+                                               {512, 252.7},
+                                               {1024, 257.9},
+                                               {2048, 262.2},
+                                               {4096, 277.5},
+                                               {8192, 286.9},
+                                               {16384, 290.5}}) {
     const double ratio = tflops(*cost, point.m, 12288, 12288) / point.tflops;
     EXPECT_GT(ratio, 0.80) << point.m;
     EXPECT_LT(ratio, 1.0) << point.m;
@@ -146,8 +153,13 @@ double mean_error(const ComputeCost& cost, const std::string& gpu, const std::st
     std::stringstream stream(line);
     for (std::string field; std::getline(stream, field, ',');) fields.push_back(field);
     if (fields.size() < 10 || fields[1].find("vidur") == std::string::npos || fields[2] != gpu) continue;
-    const Gemm gemm{std::stoll(fields[5]), std::stoll(fields[6]), std::stoll(fields[7]), std::stoll(fields[8]),
-                    DataType::fp16, 2, 2};
+    const Gemm gemm{std::stoll(fields[5]),
+                    std::stoll(fields[6]),
+                    std::stoll(fields[7]),
+                    std::stoll(fields[8]),
+                    DataType::fp16,
+                    2,
+                    2};
     if (gemm.m < 1024) continue;
     sum += std::abs(seconds(cost, gemm) * 1e6 / std::stod(fields[9]) - 1);
     ++count;

@@ -41,8 +41,8 @@ TEST(MemoryBoundCost, TheFloorAndTheHostGapExplainSmallTensors) {
     double bytes;
     double efficiency;
   };
-  for (const Point& p : std::vector<Point>{{8e6, 0.28}, {16e6, 0.41}, {32e6, 0.54}, {64e6, 0.64}, {128e6, 0.71},
-                                           {256e6, 0.75}}) {
+  for (const Point& p :
+       std::vector<Point>{{8e6, 0.28}, {16e6, 0.41}, {32e6, 0.54}, {64e6, 0.64}, {128e6, 0.71}, {256e6, 0.75}}) {
     const double measured = p.bytes / (p.efficiency * 2.04e12) * 1e6;
     EXPECT_NEAR((microseconds(*cost, MemoryBoundKind::elementwise, p.bytes) + host_gap) / measured, 1, 0.02) << p.bytes;
   }

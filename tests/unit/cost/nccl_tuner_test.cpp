@@ -86,7 +86,7 @@ TEST(NcclTuner, RingsReachTheEfficiencyMeasuredOnAlibabasCluster) {
   };
   const Tuner h100(test::dgx_h100("2.18"));
   double sum = 0;
-  const std::vector<Point> points{{16, 256, 0.57},  {16, 1024, 0.76},  {16, 4096, 0.95}, {64, 256, 0.209},
+  const std::vector<Point> points{{16, 256, 0.57},   {16, 1024, 0.76},  {16, 4096, 0.95},  {64, 256, 0.209},
                                   {64, 1024, 0.563}, {64, 4096, 0.755}, {64, 16384, 0.958}};
   for (const Point& p : points) {
     const double size = p.mebibytes * kMebi;

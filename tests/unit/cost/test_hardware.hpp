@@ -17,8 +17,8 @@ inline cluster::Gpu a100() {
   gpu.architecture = "Ampere";
   gpu.compute_capability = 80;
   gpu.sm_count = 108;
-  gpu.peak = {{DataType::fp16, {312e12}}, {DataType::bf16, {312e12}}, {DataType::tf32, {156e12}},
-              {DataType::fp32, {19.5e12}}};
+  gpu.peak = {
+      {DataType::fp16, {312e12}}, {DataType::bf16, {312e12}}, {DataType::tf32, {156e12}}, {DataType::fp32, {19.5e12}}};
   gpu.memory_bandwidth = {2039e9};
   gpu.nvlink_count = 12;
   gpu.nvlink_bandwidth = {300e9};
@@ -35,7 +35,9 @@ inline cluster::Gpu h100() {
   gpu.architecture = "Hopper";
   gpu.compute_capability = 90;
   gpu.sm_count = 132;
-  gpu.peak = {{DataType::fp16, {989.4e12}}, {DataType::bf16, {989.4e12}}, {DataType::fp8, {1978.9e12}},
+  gpu.peak = {{DataType::fp16, {989.4e12}},
+              {DataType::bf16, {989.4e12}},
+              {DataType::fp8, {1978.9e12}},
               {DataType::fp32, {66.9e12}}};
   gpu.memory_bandwidth = {3350e9};
   gpu.nvlink_count = 18;

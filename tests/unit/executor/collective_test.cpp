@@ -91,8 +91,8 @@ struct Pipeline : B {
     send = collective(pair, Collective::send_receive, 1'000'000, Traffic::pipeline, 8'000'000, 25e9, 1);
     stages(1, 2);
     auto first = phase("first", {compute(10'000'000), communicate(send, Stream::forward_send, {{Stream::compute, 1}})});
-    auto second = phase("second", {communicate(send, Stream::forward_receive),
-                                   compute(20'000'000, {{Stream::forward_receive, 1}})});
+    auto second = phase(
+        "second", {communicate(send, Stream::forward_receive), compute(20'000'000, {{Stream::forward_receive, 1}})});
     program({first, first});
     program({second, second});
     finish();

@@ -46,8 +46,8 @@ TEST(Device, WaitsForTheHost) {
 TEST(Device, HostStopsAtASynchronizingOp) {
   B b(1, 1);
   // The first op ends at 1 + 100; only then are the others issued.
-  b.program({b.phase("forward", {B::synchronizing(B::compute(100, {}, 0, 1)), B::compute(1, {}, 0, 5),
-                                 B::compute(1, {}, 0, 5)})});
+  b.program({b.phase("forward",
+                     {B::synchronizing(B::compute(100, {}, 0, 1)), B::compute(1, {}, 0, 5), B::compute(1, {}, 0, 5)})});
   b.finish();
   Outcome r = simulate(b);
   EXPECT_EQ(r.at(0, 0), (Row{1, 100}));
@@ -67,8 +67,9 @@ struct Pair : B {
 TEST(Device, CommunicationWaitsForItsProducerAndHoldsUpItsConsumer) {
   Pair b;
   auto c = b.all_reduce();
-  b.program({b.phase("forward", {B::compute(50), B::compute(30), B::communicate(c, Stream::tensor, {{Stream::compute, 1}}),
-                                 B::compute(10, {{Stream::tensor, 1}})})});
+  b.program(
+      {b.phase("forward", {B::compute(50), B::compute(30), B::communicate(c, Stream::tensor, {{Stream::compute, 1}}),
+                           B::compute(10, {{Stream::tensor, 1}})})});
   b.finish();
   Outcome r = simulate(b);
   for (int d : {0, 1}) {
@@ -100,8 +101,8 @@ TEST(Device, ComputeBesideCommunicationIsSlowerAndRetimed) {
 TEST(Device, SpeedChangesWithinARunOfOps) {
   Pair b;
   auto c = b.all_reduce();
-  // Device-to-device launch at host time 120: ops 0 and 1 (to 110) are untouched; op 2 has 10 of 30 done by 120, the rest
-  // takes 20 * 90 / 30 = 60.
+  // Device-to-device launch at host time 120: ops 0 and 1 (to 110) are untouched; op 2 has 10 of 30 done by 120, the
+  // rest takes 20 * 90 / 30 = 60.
   b.program({b.phase("forward", {B::compute(100), B::compute(10), B::compute(30, {}, 90), B::compute(7, {}, 21),
                                  B::communicate(c, Stream::tensor, {}, 120)})});
   b.finish();
@@ -122,8 +123,8 @@ TEST(Device, ScalarsDoNotSlowCompute) {
 TEST(Device, HostWaitsForASynchronizingCollective) {
   Pair b;
   auto c = b.all_reduce(Traffic::gradient);
-  b.program({b.phase("forward", {B::compute(50), B::synchronizing(B::communicate(c, Stream::gradient)),
-                                 B::compute(10, {}, 0, 5)})});
+  b.program({b.phase(
+      "forward", {B::compute(50), B::synchronizing(B::communicate(c, Stream::gradient)), B::compute(10, {}, 0, 5)})});
   b.finish();
   Outcome r = simulate(b);
   EXPECT_EQ(r.at(0, 1), (Row{0, 400}));

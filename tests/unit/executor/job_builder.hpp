@@ -167,9 +167,9 @@ struct Outcome {
 };
 
 struct How {
-  int ranks = 0;                    ///< 0: the sequential loop
+  int ranks = 0;  ///< 0: the sequential loop
   partition::Policy policy;
-  std::uint64_t shuffle = 0;        ///< seed of a transport that disturbs; 0: none
+  std::uint64_t shuffle = 0;  ///< seed of a transport that disturbs; 0: none
 };
 
 inline Outcome simulate(const JobBuilder& builder, const Options& options = {}, const How& how = {}) {

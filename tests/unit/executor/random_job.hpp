@@ -86,8 +86,8 @@ class RandomJob {
         ++computes;
       }
       auto now = static_cast<std::uint16_t>(computes);
-      ops.push_back(B::communicate(layer % 2 == 0 ? all_reduce_ : exchange_, Stream::tensor, {{Stream::compute, now}},
-                                   host()));
+      ops.push_back(
+          B::communicate(layer % 2 == 0 ? all_reduce_ : exchange_, Stream::tensor, {{Stream::compute, now}}, host()));
       first = {{Stream::tensor, static_cast<std::uint16_t>(++tensors)}};
       if (!buckets.empty()) {
         ops.push_back(B::communicate(buckets.back(), Stream::gradient, {{Stream::compute, now}}, host()));
@@ -135,9 +135,9 @@ class RandomJob {
     auto final_backward = b_.phase(text + " last backward", pass(false, buckets_));
     auto norm = B::communicate(norm_, Stream::gradient, {{Stream::compute, 1}}, host());
     norm.host_sync = pick({0, 1}) == 1;
-    auto epilogue = b_.phase(text + " epilogue",
-                             {gemm({{Stream::gradient, 0}}), norm, gemm({{Stream::gradient, 1}}),
-                              B::communicate(gather_, Stream::gradient, {{Stream::compute, 2}}, host())});
+    auto epilogue =
+        b_.phase(text + " epilogue", {gemm({{Stream::gradient, 0}}), norm, gemm({{Stream::gradient, 1}}),
+                                      B::communicate(gather_, Stream::gradient, {{Stream::compute, 2}}, host())});
     std::vector<std::uint32_t> steps(static_cast<std::size_t>(micro_batches_), forward);
     steps.insert(steps.end(), static_cast<std::size_t>(micro_batches_ - 1), backward);
     steps.push_back(final_backward);

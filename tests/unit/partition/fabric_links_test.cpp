@@ -54,28 +54,37 @@ TEST(FabricLinks, RingCrossesLeavesWhereItsNeighboursDo) {
   FabricLinks links(small(2));
   // Device 2 of nodes 0 to 3: NIC 1, leaves 0 and 1. The ring goes up once from each leaf.
   CommunicatorFamily ring{"dp", 2, {}, {{4, 4}}};
-  EXPECT_EQ(named(links, links.uses(ring, 0, Collective::all_reduce)),
-            (Named{{"NIC 1 of node 0, out", 1}, {"NIC 1 of node 0, in", 1}, {"NIC 1 of node 1, out", 1},
-                   {"NIC 1 of node 1, in", 1}, {"NIC 1 of node 2, out", 1}, {"NIC 1 of node 2, in", 1},
-                   {"NIC 1 of node 3, out", 1}, {"NIC 1 of node 3, in", 1}, {"leaf 0 rail 1, up", 1},
-                   {"leaf 0 rail 1, down", 1}, {"leaf 1 rail 1, up", 1}, {"leaf 1 rail 1, down", 1}}));
+  EXPECT_EQ(named(links, links.uses(ring, 0, Collective::all_reduce)), (Named{{"NIC 1 of node 0, out", 1},
+                                                                              {"NIC 1 of node 0, in", 1},
+                                                                              {"NIC 1 of node 1, out", 1},
+                                                                              {"NIC 1 of node 1, in", 1},
+                                                                              {"NIC 1 of node 2, out", 1},
+                                                                              {"NIC 1 of node 2, in", 1},
+                                                                              {"NIC 1 of node 3, out", 1},
+                                                                              {"NIC 1 of node 3, in", 1},
+                                                                              {"leaf 0 rail 1, up", 1},
+                                                                              {"leaf 0 rail 1, down", 1},
+                                                                              {"leaf 1 rail 1, up", 1},
+                                                                              {"leaf 1 rail 1, down", 1}}));
 }
 
 TEST(FabricLinks, MembersThatShareANicAddUp) {
   FabricLinks links(small(1));
   CommunicatorFamily both{"dp", 0, {}, {{1, 2}, {4, 2}}};
-  EXPECT_EQ(named(links, links.uses(both, 0, Collective::all_gather)),
-            (Named{{"NIC 0 of node 0, out", 2}, {"NIC 0 of node 0, in", 2}, {"NIC 0 of node 1, out", 2},
-                   {"NIC 0 of node 1, in", 2}}));
+  EXPECT_EQ(named(links, links.uses(both, 0, Collective::all_gather)), (Named{{"NIC 0 of node 0, out", 2},
+                                                                              {"NIC 0 of node 0, in", 2},
+                                                                              {"NIC 0 of node 1, out", 2},
+                                                                              {"NIC 0 of node 1, in", 2}}));
 }
 
 TEST(FabricLinks, SendUsesOneDirection) {
   FabricLinks links(small(2));
   CommunicatorFamily pair{"pp", 0, {}, {{10, 2}}};
   // Device 0 is on rail 0, device 10 on rail 1 of node 2: over a spine.
-  EXPECT_EQ(named(links, links.uses(pair, 0, Collective::send_receive)),
-            (Named{{"NIC 0 of node 0, out", 1}, {"NIC 1 of node 2, in", 1}, {"leaf 0 rail 0, up", 1},
-                   {"leaf 1 rail 1, down", 1}}));
+  EXPECT_EQ(named(links, links.uses(pair, 0, Collective::send_receive)), (Named{{"NIC 0 of node 0, out", 1},
+                                                                                {"NIC 1 of node 2, in", 1},
+                                                                                {"leaf 0 rail 0, up", 1},
+                                                                                {"leaf 1 rail 1, down", 1}}));
 }
 
 TEST(FabricLinks, AllToAllCrossesInProportion) {
