@@ -237,6 +237,9 @@ std::vector<Kernel> weight_gradient_kernels(const LocalOp& local, const cost::Co
       }
       break;
     }
+    case OpKind::residual_add:
+      emit.memory(MemoryBoundKind::elementwise, local.element_bytes * local.volume(), ".bias");
+      break;
     default:
       break;  // norms and the position table: part of the kernel of the input gradient
   }

@@ -122,6 +122,8 @@ class Builder {
     op.kind = OpKind::residual_add;
     op.dims = {batch_, seq_, along("hidden", config_.hidden)};
     op.inputs = {{branch, {0, 1, 2}}, {x, {0, 1, 2}}};
+    // The bias of the row-parallel linear in front is added here, behind the reduction (Megatron-LM, skip_bias_add).
+    if (config_.bias) op.parameters = {{parameter(path + ".bias", {config_.hidden}), {2}}};
     op.has_dropout = config_.dropout;
     op.backward_kernel = config_.dropout;  // the gradient of a plain add is its own input
     op.saved.output_extra_bytes = config_.dropout ? 1 : 0;
@@ -137,7 +139,7 @@ class Builder {
     if (config_.position == PositionEmbedding::rotary) qkv = rope(qkv, groups, per_group);
     TensorId context =
         config_.attention == AttentionKernel::flash ? flash(qkv, groups, per_group) : unfused(qkv, groups, per_group);
-    TensorId y = linear(in_layer("attention.proj"), context, groups, config_.hidden, 1, config_.bias);
+    TensorId y = linear(in_layer("attention.proj"), context, groups, config_.hidden, 1, false);
     x = residual(in_layer("attention.add"), y, x);
 
     TensorId b = norm(in_layer("mlp.norm"), x);
@@ -154,7 +156,7 @@ class Builder {
     }
     act.saved.inputs = {0};
     TensorId g = add(std::move(act), {0, 1, 2}, options_.type);
-    TensorId z = linear(in_layer("mlp.fc2"), g, config_.ffn_hidden, config_.hidden, 1, config_.bias);
+    TensorId z = linear(in_layer("mlp.fc2"), g, config_.ffn_hidden, config_.hidden, 1, false);
     return residual(in_layer("mlp.add"), z, x);
   }
 
