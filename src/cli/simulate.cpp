@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstring>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -232,6 +237,12 @@ class Run {
   std::vector<engine::LocalEngine> engines_;
 };
 
+/// Told before the run rather than after it.
+void check_folder(const std::string& file) {
+  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+  if (access(folder.c_str(), W_OK) != 0) throw OutputError("cannot write " + file + ": " + std::strerror(errno));
+}
+
 /// Written under another name first, so that nobody finds half a file.
 void write_file(const std::string& file, const std::string& text) {
   const std::string part = file + ".part";
@@ -248,6 +259,7 @@ int run_simulate(const std::vector<std::string>& arguments) {
   if (!settings) return exit_success;
   const PreparedJob prepared = prepare(settings->experiment, settings->overrides);
   partition::policy_from(settings->partition);  // a wrong one is told before MPI starts
+  if (!settings->json.empty()) check_folder(settings->json);
   std::signal(SIGTERM, request_stop);
   std::signal(SIGUSR1, request_stop);
 
@@ -271,12 +283,15 @@ int run_simulate(const std::vector<std::string>& arguments) {
     const bool stopped = std::string(error.what()).find(stop_text) != std::string::npos;
     if (mpi.rank() == 0) std::cerr << "proteus: error: " << error.what() << "\n";
     return stopped ? exit_stopped : exit_failure;
+  } catch (const OutputError& error) {
+    // The writer throws it on every rank; the summary is written when all else is done.
+    if (mpi.rank() == 0) std::cerr << "proteus: error: " << error.what() << "\n";
+    return exit_cannot_write;
   } catch (const std::exception& error) {
     // Perhaps this rank alone: the others may wait for it.
     if (mpi.ranks() < 2) throw;
     std::cerr << "proteus: error: rank " << mpi.rank() << ": " << error.what() << "\n";
-    MPI_Abort(mpi.communicator(),
-              dynamic_cast<const OutputError*>(&error) != nullptr ? exit_cannot_write : exit_failure);
+    MPI_Abort(mpi.communicator(), exit_failure);
   }
   return exit_failure;
 }
