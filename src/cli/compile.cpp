@@ -140,6 +140,36 @@ std::string programs_text(const graph::Job& job) {
   return text;
 }
 
+/// The other half of what places collectives, as comments, so that the text can still be fed back.
+std::string rules_text(const strategy::Runtime& runtime) {
+  std::string text =
+      fmt::format("# runtime rules of {} ({}); later ones win, field by field:\n", runtime.name, runtime.mirrors);
+  for (const strategy::Rule& rule : runtime.rules) {
+    const strategy::RuleMatch& m = rule.match;
+    const strategy::RuleEffect& e = rule.effect;
+    std::vector<std::string> match, effect;
+    const auto add = [](std::vector<std::string>& list, const char* key, const auto& value) {
+      if (value) list.push_back(fmt::format("{}: {}", key, *value));
+    };
+    if (m.role) match.push_back(fmt::format("role: {}", strategy::name_of(*m.role)));
+    add(match, "pass", m.pass);
+    add(match, "collective", m.collective);
+    add(match, "schedule", m.schedule);
+    add(effect, "stream", e.stream);
+    add(effect, "wait_before", e.wait_before);
+    add(effect, "issue_after", e.issue_after);
+    add(effect, "when", e.when);
+    if (e.type) effect.push_back(fmt::format("type: {}", name_of(*e.type)));
+    add(effect, "bucket_elements", e.bucket_elements);
+    add(effect, "bucket_elements_per_rank", e.bucket_elements_per_rank);
+    add(effect, "host_sync", e.host_sync);
+    add(effect, "decompose", e.decompose);
+    add(effect, "coalesce", e.coalesce);
+    text += fmt::format("#   {{{}}} -> {{{}}}\n", fmt::join(match, ", "), fmt::join(effect, ", "));
+  }
+  return text;
+}
+
 using MemoryField = std::pair<const char*, Bytes graph::MemoryPlan::*>;
 constexpr std::array<MemoryField, 8> memory_fields = {{{"parameters", &graph::MemoryPlan::parameters},
                                                        {"gradients", &graph::MemoryPlan::gradients},
@@ -202,7 +232,7 @@ int run_compile(const std::vector<std::string>& arguments) {
   const PreparedJob prepared = prepare(values["EXPERIMENT"].as<std::string>(), all_of(values, "set"));
   const bool json = format == "json";
   if (what == "tree") {
-    std::cout << io::strategy_to_yaml(prepared.experiment.strategy);
+    std::cout << io::strategy_to_yaml(prepared.experiment.strategy) << rules_text(prepared.experiment.runtime);
   } else if (what == "programs") {
     std::cout << (json ? programs_json(prepared.job, prepared.compile_seconds).dump(1) + "\n"
                        : programs_text(prepared.job));

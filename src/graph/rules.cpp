@@ -26,6 +26,15 @@ Issue issue_of(const strategy::Runtime& runtime, const ReshardTag& tag, Stream d
   for (const strategy::Rule& rule : runtime.rules) {
     if (!matches(rule.match, tag)) continue;
     const strategy::RuleEffect& effect = rule.effect;
+    // What no lowering does yet is refused rather than ignored.
+    if (effect.when && *effect.when == "all" && tag.role == strategy::Role::gradient) {
+      throw InputError(rule.where, "runtime.rules.effect.when", "gradients are reduced with the last micro-batch only",
+                       "last");
+    }
+    if (effect.coalesce && !*effect.coalesce && tag.role == strategy::Role::replicated_gradient) {
+      throw InputError(rule.where, "runtime.rules.effect.coalesce", "replicated gradients are reduced in one call only",
+                       "true");
+    }
     if (effect.stream) issue.stream = stream_named(*effect.stream, rule.where);
     if (effect.wait_before) issue.wait_next = *effect.wait_before == "next";
     if (effect.issue_after) issue.after_backward = *effect.issue_after == "backward";

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "proteus/base/data_type.hpp"
@@ -24,6 +25,8 @@ enum class Role : std::uint8_t {
   pipeline,             ///< activations and their gradients between stages
   scalar,               ///< gradient norm, found-inf flag
 };
+
+std::string_view name_of(Role role);
 
 /// Which ops a rule speaks of; an absent field matches everything.
 struct RuleMatch {

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proteus/strategy/runtime.hpp"
+
+namespace proteus::strategy {
+
+std::string_view name_of(Role role) {
+  switch (role) {
+    case Role::activation:
+      return "activation";
+    case Role::saved:
+      return "saved";
+    case Role::activation_gradient:
+      return "activation_gradient";
+    case Role::gradient:
+      return "gradient";
+    case Role::replicated_gradient:
+      return "replicated_gradient";
+    case Role::shared_gradient:
+      return "shared_gradient";
+    case Role::parameter:
+      return "parameter";
+    case Role::pipeline:
+      return "pipeline";
+    case Role::scalar:
+      return "scalar";
+  }
+  return "?";
+}
+
+}  // namespace proteus::strategy
