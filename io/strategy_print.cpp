@@ -7,7 +7,6 @@ namespace {
 
 using strategy::Annotation;
 using strategy::Recompute;
-using strategy::SchedulePolicy;
 using strategy::Strategy;
 
 YamlValue text(const std::string& value) { return YamlValue::string(value); }
@@ -32,18 +31,6 @@ std::string recompute_name(Recompute recompute) {
       return "selective";
     case Recompute::full:
       return "full";
-  }
-  return "";
-}
-
-std::string policy_name(SchedulePolicy policy) {
-  switch (policy) {
-    case SchedulePolicy::gpipe:
-      return "gpipe";
-    case SchedulePolicy::one_f_one_b:
-      return "1f1b";
-    case SchedulePolicy::interleaved_1f1b:
-      return "interleaved-1f1b";
   }
   return "";
 }
@@ -89,7 +76,7 @@ YamlValue strategy_section_to_yaml(const Strategy& s, YamlValue runtime) {
   for (const auto& chunk : s.stages.chunks) chunks.items.push_back(texts(chunk));
   if (!s.stages.chunks.empty()) stages.set("chunks", chunks);
   YamlValue schedule = YamlValue::map();
-  schedule.set("policy", text(policy_name(s.schedule)));
+  schedule.set("policy", text(std::string(strategy::name_of(s.schedule))));
 
   YamlValue map = YamlValue::map();
   map.set("mesh", mesh(s.mesh)).set("tree", tree).set("stages", stages).set("schedule", schedule);

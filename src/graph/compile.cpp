@@ -13,18 +13,6 @@ namespace {
 
 using strategy::SchedulePolicy;
 
-std::string_view name_of_policy(SchedulePolicy policy) {
-  switch (policy) {
-    case SchedulePolicy::gpipe:
-      return "gpipe";
-    case SchedulePolicy::one_f_one_b:
-      return "1f1b";
-    case SchedulePolicy::interleaved_1f1b:
-      return "interleaved-1f1b";
-  }
-  return "?";
-}
-
 /// The vocabulary is padded so that it divides over the axes that split it (Megatron-LM: a multiple of 128 * tp).
 std::int64_t vocab_multiple(const CompileInput& input, const strategy::Mesh& mesh) {
   std::int64_t parts = 1;
@@ -197,7 +185,7 @@ Job compile(const CompileInput& input) {
   if (strategy.schedule == SchedulePolicy::interleaved_1f1b ? pipeline.micro_batches % pipeline.stages != 0
                                                             : pipeline.chunks != 1) {
     throw InputError(strategy.where, "strategy.schedule",
-                     std::string(name_of_policy(strategy.schedule)) + " with " + std::to_string(pipeline.chunks) +
+                     std::string(strategy::name_of(strategy.schedule)) + " with " + std::to_string(pipeline.chunks) +
                          " chunks and " + std::to_string(micro_batches) + " micro-batches",
                      "interleaved-1f1b with micro-batches that are a multiple of the stages, or one chunk per stage");
   }
@@ -212,7 +200,7 @@ Job compile(const CompileInput& input) {
                           pipeline.stages,
                           collectives,
                           names,
-                          name_of_policy(strategy.schedule)};
+                          strategy::name_of(strategy.schedule)};
   for (std::size_t chunk = 0; chunk < context.chunks.size(); ++chunk) {
     for (model::OpId id : context.chunks[chunk]) context.chunk_of[id] = static_cast<int>(chunk);
   }

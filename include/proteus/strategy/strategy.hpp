@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "proteus/base/data_type.hpp"
@@ -45,6 +46,8 @@ struct Stages {
 };
 
 enum class SchedulePolicy : std::uint8_t { gpipe, one_f_one_b, interleaved_1f1b };
+/// "gpipe", "1f1b" or "interleaved-1f1b", as experiments and runtime rules write it.
+std::string_view name_of(SchedulePolicy policy);
 
 /// Everything that says how a job runs: a preset makes one, a user may write one whole.
 struct Strategy {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proteus/strategy/runtime.hpp"
+#include "proteus/strategy/strategy.hpp"
 
 namespace proteus::strategy {
 
@@ -23,6 +24,18 @@ std::string_view name_of(Role role) {
       return "pipeline";
     case Role::scalar:
       return "scalar";
+  }
+  return "?";
+}
+
+std::string_view name_of(SchedulePolicy policy) {
+  switch (policy) {
+    case SchedulePolicy::gpipe:
+      return "gpipe";
+    case SchedulePolicy::one_f_one_b:
+      return "1f1b";
+    case SchedulePolicy::interleaved_1f1b:
+      return "interleaved-1f1b";
   }
   return "?";
 }
