@@ -4,6 +4,7 @@
 # test's own.
 set -euo pipefail
 : "${PROTEUS:?the program}" "${SOURCE:?the repository}"
+# shellcheck disable=SC2034  # for those who source this
 experiments=$SOURCE/catalog/experiments
 
 fail() {
