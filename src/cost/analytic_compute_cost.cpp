@@ -41,7 +41,7 @@ DataType AnalyticComputeCost::unit_for(DataType type) const {
   if (gpu_.peak.contains(type)) return type;
   const bool computes_in_fp32 = type == DataType::tf32 || type == DataType::bf16 || type == DataType::fp16;
   if (computes_in_fp32 && gpu_.peak.contains(DataType::fp32)) return DataType::fp32;
-  throw InputError({gpu_.source, 0, 0}, gpu_.name + ".peak." + std::string(name_of(type)),
+  throw InputError({"catalog/gpus/" + gpu_.name + ".yaml", 0, 0}, "peak." + std::string(name_of(type)),
                    "the GPU has no peak for this type", "a type that the GPU computes in");
 }
 
@@ -93,7 +93,8 @@ Cost AnalyticComputeCost::memory_bound(MemoryBoundKind kind, double bytes) const
 
 void check(const cluster::Gpu& gpu) {
   const auto require = [&](bool good, const std::string& key, const std::string& expected) {
-    if (!good) throw InputError({gpu.source, 0, 0}, gpu.name + "." + key, "is missing or out of range", expected);
+    if (good) return;
+    throw InputError({"catalog/gpus/" + gpu.name + ".yaml", 0, 0}, key, "is missing or out of range", expected);
   };
   require(std::any_of(gpu.peak.begin(), gpu.peak.end(), [](const auto& entry) { return entry.second.value > 0; }),
           "peak", "a peak for fp32 or a tensor type");

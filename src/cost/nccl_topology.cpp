@@ -18,7 +18,8 @@ constexpr double kGiga = 1e9;
 NcclTopology::NcclTopology(const cluster::Cluster& cluster, const NcclParameters& parameters)
     : node_(cluster.node), parameters_(parameters) {
   if (node_.gpus < 1 || node_.intra_bandwidth.value <= 0) {
-    throw InputError({node_.source, 0, 0}, node_.name, "has no GPUs or no bandwidth inside the node", "both above 0");
+    throw InputError({"catalog/nodes/" + node_.name + ".yaml", 0, 0}, "gpus",
+                     "the node has no GPUs or no bandwidth between them", "both above 0");
   }
   trays_ = std::max(1, node_.nvlink_domain / node_.gpus);
 }
@@ -34,8 +35,8 @@ Group NcclTopology::group(const Placement& p) const {
   }
   group.nvlink = node_.nvlink_domain > 1 && group.per_node <= node_.nvlink_domain;
   if (group.nodes > 1 && (node_.nics < 1 || node_.nic_bandwidth.value <= 0)) {
-    throw InputError({node_.source, 0, 0}, node_.name + ".nics", "a collective leaves the node, which has no NIC",
-                     "at least one NIC with a bandwidth");
+    throw InputError({"catalog/nodes/" + node_.name + ".yaml", 0, 0}, "nics",
+                     "a collective leaves the node, which has no NIC", "at least one NIC with a bandwidth");
   }
   return group;
 }
