@@ -22,11 +22,22 @@ expect 2 "$PROTEUS" simulate missing.yaml
 expect 2 "$PROTEUS" simulate "$small" --tra all
 expect 2 "$PROTEUS" simulate "$small" --partition best
 expect 2 "$PROTEUS" simulate "$small" --sequential --virtual-ranks 2
+expect 2 ranks 2 "$PROTEUS" simulate "$small" --sequential
+expect 2 ranks 2 "$PROTEUS" simulate "$small" --virtual-ranks 2
+expect 2 "$PROTEUS" simulate "$small" --virtual-ranks -1
+expect 2 "$PROTEUS" simulate "$small" --partition random:x
+expect 2 "$PROTEUS" simulate "$small" --seed -1
+expect 2 "$PROTEUS" simulate "$small" "$small"
+expect 2 "$PROTEUS" check "$small" -o run.h5
+expect 2 "$PROTEUS" diff run.h5
 expect 2 "$PROTEUS" simulate "$small" --set strategy.tp
 expect 2 "$PROTEUS" compile "$small" --print everything
 expect 2 "$PROTEUS" catalog cars
 [ "$(wc -l < stderr.txt)" -eq 1 ] || fail "more than one line of error"
 expect 73 "$PROTEUS" simulate "$small" -o no/such/folder/run.h5
+expect 73 "$PROTEUS" simulate "$small" -o /dev/null/run.h5
+expect 73 "$PROTEUS" simulate "$small" --json /dev/null/run.json
+expect 73 ranks 2 "$PROTEUS" simulate "$small" -o no/such/folder/run.h5
 expect 73 "$PROTEUS" simulate "$small" --json no/such/folder/run.json
 expect 73 ranks 3 "$PROTEUS" simulate "$small" -o no/such/folder/run.h5
 [ "$(grep -c 'proteus: error' stderr.txt)" -eq 1 ] || fail "several ranks tell the same error"

@@ -19,7 +19,7 @@ finish() {
   for name in slurmd slurmctld; do
     [ ! -s "$root/$name.pid" ] || kill "$(cat "$root/$name.pid")" 2> /dev/null || true
   done
-  [ -z "${started_munge:-}" ] || pkill -x munged || true
+  [ -z "${started_munge:-}" ] || kill "$(cat /run/munge/munged.pid)" 2> /dev/null || true
 }
 trap finish EXIT
 
