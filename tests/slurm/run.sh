@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs jobs/single_node.sh under a Slurm of one node that lives in the working directory.
+# Runs the job scripts under a Slurm of one node that lives in the working directory; multi_node.sh so too, on one node.
 #
 #   tests/slurm/run.sh PROTEUS SOURCE
 #
@@ -13,7 +13,7 @@ for tool in munged slurmctld slurmd sbatch; do
   PATH=$PATH:/usr/sbin command -v "$tool" > /dev/null || skip "$tool is not installed"
 done
 PATH=$PATH:/usr/sbin
-rm -rf "$root" out && mkdir -p "$root"/{state,spool}
+rm -rf "$root" && mkdir -p "$root"/{state,spool}
 
 finish() {
   for name in slurmd slurmctld; do
@@ -29,6 +29,11 @@ if ! pgrep -x munged > /dev/null; then
   started_munge=yes
 fi
 host=$(hostname -s)
+# Ranks can be bound to cores only where the node's two exist.
+binding=task/affinity launch=()
+if [ "$(nproc)" -lt 2 ]; then
+  binding=task/none launch=("LAUNCH=srun --mpi=pmix --kill-on-bad-exit=1")
+fi
 cat > "$root/slurm.conf" << CONF
 ClusterName=test
 SlurmctldHost=$host(127.0.0.1)
@@ -37,7 +42,7 @@ SlurmdUser=root
 AuthType=auth/munge
 MpiDefault=pmix
 ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
+TaskPlugin=$binding
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SchedulerParameters=batch_sched_delay=0,sched_interval=1
@@ -53,7 +58,7 @@ SlurmdLogFile=$root/slurmd.log
 SlurmctldPort=26817
 SlurmdPort=26818
 NodeName=$host NodeAddr=127.0.0.1 CPUs=2 RealMemory=1024 State=UNKNOWN
-PartitionName=test Nodes=ALL Default=YES MaxTime=00:30:00 State=UP
+PartitionName=test Nodes=ALL Default=YES MaxTime=02:00:00 State=UP
 CONF
 export SLURM_CONF=$root/slurm.conf
 slurmctld -c
@@ -64,15 +69,24 @@ for _ in $(seq 50); do
 done
 sinfo -h -t idle -o %N | grep -q . || { tail -n 20 "$root"/*.log; echo "FAILED: no idle node"; exit 1; }
 
-export PROTEUS=$program CONFIG=$source/catalog/experiments/gpt2-16xA100.yaml OUT=$PWD/out
-job=$(sbatch --parsable --output="$PWD/job.txt" "$source/jobs/single_node.sh")
-for _ in $(seq 300); do
-  state=$(squeue -h -j "$job" -t all -o %T)
-  case $state in PENDING | CONFIGURING | RUNNING | COMPLETING) sleep 0.2 ;; *) break ;; esac
-done
-[ "$state" = COMPLETED ] || { cat job.txt; tail -n 20 "$root"/*.log; echo "FAILED: job is $state"; exit 1; }
-for file in out/run.h5 out/summary.json; do
-  [ -s "$file" ] || { echo "FAILED: no $file"; exit 1; }
-done
-grep -q '"ranks": 2' out/summary.json || { echo "FAILED: not two ranks"; exit 1; }
-"$program" diff out/run.h5 out/run.h5
+export PROTEUS=$program CONFIG=$source/catalog/experiments/gpt2-16xA100.yaml
+
+# job SCRIPT [SBATCH OPTION]...: runs it on two ranks and checks what it leaves in out-SCRIPT.
+job() {
+  local name=$1 out=$PWD/out-$1 number state=
+  shift
+  rm -rf "$out" "$name.txt"
+  number=$(env "${launch[@]}" OUT="$out" sbatch --parsable --output="$PWD/$name.txt" "$@" "$source/jobs/$name.sh")
+  for _ in $(seq 300); do
+    state=$(squeue -h -j "$number" -t all -o %T)
+    case $state in PENDING | CONFIGURING | RUNNING | COMPLETING) sleep 0.2 ;; *) break ;; esac
+  done
+  [ "$state" = COMPLETED ] || { cat "$name.txt" || true; tail -n 20 "$root"/*.log; echo "FAILED: $name is $state"; exit 1; }
+  for file in run.h5 summary.json; do
+    [ -s "$out/$file" ] || { echo "FAILED: $name leaves no $file"; exit 1; }
+  done
+  grep -q '"ranks": 2' "$out/summary.json" || { echo "FAILED: $name: not two ranks"; exit 1; }
+}
+job single_node
+job multi_node --nodes=1
+"$program" diff out-single_node/run.h5 out-multi_node/run.h5
