@@ -130,13 +130,10 @@ class ChunkScan {
 
 /// Buffers of NCCL on one device: for each communicator, channels times connected peers of (4 + 4.7 + 0.5) MiB
 /// (buffer sizes of the Simple, LL128 and LL protocols; NCCL src/include/comm.h and tuning).
-Bytes nccl_buffers(const LoweringContext& context, const Job& job, int stage) {
+Bytes nccl_buffers(const Job& job, int stage) {
   constexpr double per_channel_and_peer = (4 + 4.7 + 0.5) * 1024 * 1024;
   std::map<std::uint32_t, double> by_family;
-  const std::int64_t device =
-      stage * context.mesh.stride(context.mesh.axis(context.input.strategy.stages.axis).empty()
-                                      ? 0
-                                      : context.mesh.axis(context.input.strategy.stages.axis).front());
+  const std::int64_t device = stage * job.stage_stride;
   for (const CollectiveUse& use : job.collectives) {
     if (!job.families[use.family].locate(device)) continue;
     for (const auto& [placement, price] : use.cost) {
@@ -168,7 +165,7 @@ MemoryPlan plan_memory(const LoweringContext& context, const Job& job, int stage
   const std::int64_t share = (parameters + shards - 1) / shards;
   plan.optimizer = Bytes{std::llround(runtime.state_bytes_per_parameter * static_cast<double>(share))};
   plan.context = runtime.context_bytes;
-  plan.communication = nccl_buffers(context, job, stage);
+  plan.communication = nccl_buffers(job, stage);
   const std::int64_t fixed =
       (plan.parameters + plan.gradients + plan.optimizer + plan.context + plan.communication).value;
 

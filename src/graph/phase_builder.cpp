@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 #include <utility>
 
 namespace proteus::graph {
@@ -33,7 +32,6 @@ void PhaseBuilder::add_waits(ProgramOp& op, const std::vector<Ready>& inputs) co
   for (int stream = 0; stream < stream_count; ++stream) {
     const int count = needed[static_cast<std::size_t>(stream)];
     if (count < 0) continue;
-    if (op.wait_count == ProgramOp::max_waits) throw std::logic_error("an op waits for more streams than it can name");
     op.waits[op.wait_count++] = {static_cast<Stream>(stream), static_cast<std::uint16_t>(count)};
   }
 }

@@ -47,7 +47,7 @@ inline constexpr std::uint32_t no_collective = std::numeric_limits<std::uint32_t
 
 /// One op of a phase, what the executor touches for each instance.
 struct ProgramOp {
-  static constexpr int max_waits = 3;
+  static constexpr int max_waits = stream_count - 1;  ///< one for each other stream: a later event covers earlier ones
 
   std::int64_t duration_ps = 0;              ///< compute: alone on the device
   std::int64_t overlapped_ps = 0;            ///< compute: while a communication kernel is resident on the device
