@@ -4,124 +4,184 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <set>
 #include <string>
+
+#include "unit/graph/compile_fixture.hpp"
 
 namespace proteus::graph {
 namespace {
 
 using cost::Collective;
-
-/// Every kernel takes 1 us, every collective 10 us and 1 GB/s: these tests count, they do not time.
-class FlatCompute final : public cost::ComputeCost {
- public:
-  cost::Cost gemm(const cost::Gemm&) const override { return flat(); }
-  cost::Cost attention(const cost::FusedAttention&) const override { return flat(); }
-  cost::Cost memory_bound(cost::MemoryBoundKind, double) const override { return flat(); }
-
- private:
-  static cost::Cost flat() { return {Time::microseconds(1), 0, cost::Provenance::roofline}; }
-};
-
-class FlatCommunication final : public cost::CommunicationCost {
- public:
-  cost::CollectiveCost collective(Collective, Bytes, const cost::Placement&) const override {
-    cost::CollectiveCost price;
-    price.latency = Time::microseconds(10);
-    price.bandwidth = {1e9};
-    return price;
-  }
-};
-
-class Compile : public testing::Test {
- protected:
-  Compile() {
-    model_.name = "small";
-    model_.layers = 8;
-    model_.hidden = 1024;
-    model_.heads = model_.kv_heads = 16;
-    model_.head_dim = 64;
-    model_.ffn_hidden = 4096;
-    model_.vocab = 51200;
-    model_.seq_len = 2048;
-    model_.attention = model::AttentionKernel::unfused;
-    model_.dropout = true;
-    cluster_.node.gpus = 8;
-    cluster_.node.gpu.peak[DataType::bf16] = {1e14};
-    runtime_.gradient_type = DataType::fp32;
-    runtime_.state_bytes_per_parameter = 12;
-    options_.tp = 8;
-    options_.micro_batch = 2;
-    options_.global_batch = 64;
-  }
-
-  Job compile(std::int64_t nodes) {
-    cluster_.nodes = static_cast<int>(nodes);
-    const strategy::Strategy strategy = strategy::megatron(options_, cluster_.devices(), model_.layers);
-    return graph::compile({model_, cluster_, strategy, runtime_, compute_, communication_, 1});
-  }
-
-  /// Instances of each kind of collective with tensor traffic in one phase.
-  static std::map<Collective, int> tensor_collectives(const Job& job, const std::string& phase) {
-    std::map<Collective, int> counts;
-    for (const Phase& candidate : job.phases) {
-      if (candidate.name != phase) continue;
-      for (const ProgramOp& op : candidate.ops) {
-        if (!op.is_compute() && job.collectives[op.collective].traffic == Traffic::tensor &&
-            job.collectives[op.collective].type == DataType::bf16) {
-          ++counts[job.collectives[op.collective].kind];
-        }
-      }
-      break;
-    }
-    return counts;
-  }
-
-  model::TransformerConfig model_;
-  cluster::Cluster cluster_;
-  strategy::Runtime runtime_;
-  strategy::MegatronOptions options_;
-  FlatCompute compute_;
-  FlatCommunication communication_;
-};
+using Counts = std::map<Collective, int>;
 
 TEST_F(Compile, TensorParallelismReducesTwiceALayerEachWay) {
   const Job job = compile(1);
   // Forward: behind proj and fc2 of 8 layers, and behind the embedding. Backward: the inputs of qkv and fc1, and of the
   // head.
-  EXPECT_EQ(tensor_collectives(job, "forward[0]"), (std::map<Collective, int>{{Collective::all_reduce, 2 * 8 + 1}}));
-  EXPECT_EQ(tensor_collectives(job, "backward[0]"), (std::map<Collective, int>{{Collective::all_reduce, 2 * 8 + 1}}));
+  for (const char* name : {"forward[0]", "backward[0]"}) {
+    EXPECT_EQ(count(job, phase_of(job, 0, name), Traffic::tensor), (Counts{{Collective::all_reduce, 2 * 8 + 1}}));
+  }
+}
+
+TEST_F(Compile, TensorAllReducesCarryTheWholeActivation) {
+  const Job job = compile(1);
+  // s b h elements of two bytes (Shoeybi et al. 2019, section 3), on one replica.
+  const std::int64_t activation = 2048 * 2 * 1024 * 2;
+  EXPECT_EQ(sizes(job, phase_of(job, 0, "forward[0]"), Traffic::tensor, DataType::bf16),
+            (std::map<std::int64_t, int>{{activation, 17}}));
+  // The vocabulary-parallel cross-entropy: maximum, predicted logit and sum of exponentials, s b fp32 numbers each.
+  EXPECT_EQ(sizes(job, phase_of(job, 0, "forward[0]"), Traffic::tensor, DataType::fp32),
+            (std::map<std::int64_t, int>{{2048 * 2 * 4, 3}}));
 }
 
 TEST_F(Compile, SequenceParallelismGathersAndScattersInstead) {
   options_.sequence_parallel = true;
   const Job job = compile(1);
   // Forward: gather before qkv, fc1 and the head; scatter behind proj, fc2 and the embedding.
-  EXPECT_EQ(tensor_collectives(job, "forward[0]"),
-            (std::map<Collective, int>{{Collective::all_gather, 2 * 8 + 1}, {Collective::reduce_scatter, 2 * 8 + 1}}));
+  EXPECT_EQ(count(job, phase_of(job, 0, "forward[0]"), Traffic::tensor),
+            (Counts{{Collective::all_gather, 2 * 8 + 1}, {Collective::reduce_scatter, 2 * 8 + 1}}));
   // Backward: the mirror images, and the saved inputs of qkv, fc1 and the head are gathered again.
-  EXPECT_EQ(
-      tensor_collectives(job, "backward[0]"),
-      (std::map<Collective, int>{{Collective::all_gather, 2 * (2 * 8 + 1)}, {Collective::reduce_scatter, 2 * 8 + 1}}));
+  EXPECT_EQ(count(job, phase_of(job, 0, "backward[0]"), Traffic::tensor),
+            (Counts{{Collective::all_gather, 2 * (2 * 8 + 1)}, {Collective::reduce_scatter, 2 * 8 + 1}}));
+}
+
+TEST_F(Compile, SequenceParallelNormsAndBiasesAreReducedOnceForAll) {
+  options_.sequence_parallel = true;
+  const Job job = compile(1);
+  // A layer: two norms of 2 h, and the biases of both row-parallel linears; then the last norm. fp32 gradients.
+  // One replica, so that nothing else is gradient traffic.
+  EXPECT_EQ(sizes(job, phase_of(job, 0, "epilogue"), Traffic::gradient, DataType::fp32),
+            (std::map<std::int64_t, int>{{(8 * 6 + 2) * 1024 * 4, 1}}));
 }
 
 TEST_F(Compile, FullRecomputationRepeatsTheForwardCollectives) {
   options_.recompute = strategy::Recompute::full;
-  EXPECT_EQ(tensor_collectives(compile(1), "backward[0]"),
-            (std::map<Collective, int>{{Collective::all_reduce, 4 * 8 + 1}}));
+  const Job job = compile(1);
+  EXPECT_EQ(count(job, phase_of(job, 0, "backward[0]"), Traffic::tensor),
+            (Counts{{Collective::all_reduce, 4 * 8 + 1}}));
 }
 
 TEST_F(Compile, SelectiveRecomputationRepeatsTheAttentionCoreOnly) {
-  const auto count = [&](strategy::Recompute recompute) {
+  const auto kernels = [&](strategy::Recompute recompute) {
     options_.recompute = recompute;
     const Job job = compile(1);
-    for (const Phase& phase : job.phases) {
-      if (phase.name == "backward[0]") return phase.by_stream[0].size();
-    }
-    return std::size_t{0};
+    return phase_of(job, 0, "backward[0]").by_stream[0].size();
   };
   // Scores, softmax, dropout, context and its copy.
-  EXPECT_EQ(count(strategy::Recompute::selective), count(strategy::Recompute::none) + 8 * 5);
+  EXPECT_EQ(kernels(strategy::Recompute::selective), kernels(strategy::Recompute::none) + 8 * 5);
+}
+
+TEST_F(Compile, GradientsAreReducedOncePerIteration) {
+  options_.tp = 2;
+  const Job job = compile(1);
+  // Everything that a tensor rank holds, in one fp32 buffer: half of the matrices, of the table and of the biases of
+  // column-parallel linears (3 h + 4 h); whole norms, other biases and the position table.
+  const std::int64_t h = 1024, held = 8 * (12 * h * h / 2 + 7 * h / 2 + 6 * h) + 2 * h + 51200 * h / 2 + 2048 * h;
+  EXPECT_EQ(sizes(job, phase_of(job, 0, "epilogue"), Traffic::gradient, DataType::fp32),
+            (std::map<std::int64_t, int>{{4 * held, 1}}));
+  EXPECT_TRUE(count(job, phase_of(job, 0, "backward[0]"), Traffic::gradient, DataType::fp32).empty());
+
+  options_.distributed_optimizer = true;
+  const Job sharded = compile(1);
+  const Phase& epilogue = phase_of(sharded, 0, "epilogue");
+  EXPECT_EQ(count(sharded, epilogue, Traffic::gradient, DataType::fp32), (Counts{{Collective::reduce_scatter, 1}}));
+  EXPECT_EQ(count(sharded, epilogue, Traffic::parameter), (Counts{{Collective::all_gather, 1}}));
+  EXPECT_EQ(sizes(sharded, epilogue, Traffic::parameter, DataType::bf16), (std::map<std::int64_t, int>{{2 * held, 1}}));
+}
+
+TEST_F(Compile, OverlappedGradientsGoOutWithTheLastMicroBatchOnly) {
+  options_.tp = 2;
+  options_.overlap_grad_reduce = true;
+  const Job job = compile(1);
+  EXPECT_EQ(count(job, phase_of(job, 0, "backward.last[0]"), Traffic::gradient, DataType::fp32),
+            (Counts{{Collective::all_reduce, 1}}));
+  EXPECT_TRUE(count(job, phase_of(job, 0, "backward[0]"), Traffic::gradient, DataType::fp32).empty());
+  EXPECT_TRUE(count(job, phase_of(job, 0, "epilogue"), Traffic::gradient, DataType::fp32).empty());
+  const auto& steps = job.programs[0].steps;
+  EXPECT_EQ(std::count_if(steps.begin(), steps.end(),
+                          [&](const Step& step) { return job.phases[step.phase].name == "backward.last[0]"; }),
+            1);
+}
+
+TEST_F(Compile, TiedTablesAreSummedBetweenTheFirstAndTheLastStage) {
+  options_.tp = 2;
+  options_.pp = 4;
+  const Job job = compile(1);
+  for (std::int64_t stage = 0; stage < 4; ++stage) {
+    const bool owns = stage == 0 || stage == 3;
+    const auto expected = owns ? std::map<std::int64_t, int>{{51200 / 2 * 1024 * 4, 1}} : std::map<std::int64_t, int>{};
+    EXPECT_EQ(sizes(job, phase_of(job, stage, "epilogue"), Traffic::embedding, DataType::fp32), expected) << stage;
+  }
+}
+
+TEST_F(Compile, StagesExchangeOneActivationEachWay) {
+  options_.tp = 2;
+  options_.pp = 4;
+  for (bool sequence_parallel : {false, true}) {
+    options_.sequence_parallel = sequence_parallel;
+    const Job job = compile(1);
+    const std::int64_t bytes = 2048 * 2 * 1024 * 2 / (sequence_parallel ? 2 : 1);
+    for (std::int64_t stage = 0; stage < 4; ++stage) {
+      // One receive, except where nothing comes from, and one send, except where nothing goes to.
+      const int neighbours = stage == 0 || stage == 3 ? 1 : 2;
+      for (const char* name : {"forward[0]", "backward[0]"}) {
+        EXPECT_EQ(sizes(job, phase_of(job, stage, name), Traffic::pipeline, DataType::bf16),
+                  (std::map<std::int64_t, int>{{bytes, neighbours}}));
+      }
+    }
+  }
+}
+
+TEST_F(Compile, SynchronousExchangesHoldBackComputeUntilBothSendsAreOver) {
+  options_.tp = 2;
+  options_.pp = 4;
+  const auto waits_for_sends = [&](const Job& job, std::int64_t stage, const char* name) {
+    const Phase& phase = phase_of(job, stage, name);
+    const ProgramOp& first = phase.ops[phase.by_stream[0].front()];
+    std::set<Stream> streams;
+    for (std::size_t w = 0; w < first.wait_count; ++w) {
+      if (first.waits[w].count == 0) streams.insert(first.waits[w].stream);
+    }
+    return streams.contains(Stream::forward_send) && streams.contains(Stream::backward_send);
+  };
+  const Job asynchronous = compile(1);
+  wait_for_exchanges();
+  const Job synchronous = compile(1);
+  for (std::int64_t stage = 0; stage < 4; ++stage) {
+    for (const char* name : {"forward[0]", "backward[0]"}) {
+      EXPECT_TRUE(waits_for_sends(synchronous, stage, name)) << stage << name;
+      EXPECT_FALSE(waits_for_sends(asynchronous, stage, name)) << stage << name;
+    }
+  }
+}
+
+TEST_F(Compile, AModelWithoutDropoutAndBiasFitsASequenceParallelPipeline) {
+  // The last op of a layer has no backward kernel then, and the first kernel of backward waits for four streams: both
+  // sends, the receive, and the gathering of what was received.
+  model_.dropout = false;
+  model_.bias = false;
+  options_.tp = 2;
+  options_.pp = 4;
+  options_.sequence_parallel = true;
+  wait_for_exchanges();
+  const Job job = compile(1);
+  const Phase& backward = phase_of(job, 1, "backward[0]");
+  const ProgramOp& first = backward.ops[backward.by_stream[0].front()];
+  std::set<Stream> streams;
+  for (std::size_t w = 0; w < first.wait_count; ++w) streams.insert(first.waits[w].stream);
+  EXPECT_EQ(streams, (std::set{Stream::tensor, Stream::forward_send, Stream::backward_send, Stream::backward_receive}));
+}
+
+TEST_F(Compile, OneDeviceNeedsNoCollective) {
+  cluster_.node.gpus = 1;
+  options_.tp = 1;
+  const Job job = compile(1);
+  EXPECT_TRUE(job.collectives.empty());
+  EXPECT_EQ(job.memory.at(0).communication.value, 0);
+  EXPECT_EQ(job.programs.size(), 1u);
 }
 
 TEST_F(Compile, ProgramsDoNotDependOnTheNumberOfReplicas) {
@@ -145,46 +205,13 @@ TEST_F(Compile, WaitsNeverPointForward) {
   for (const Phase& phase : compile(1).phases) {
     std::map<Stream, int> issued;
     for (const ProgramOp& op : phase.ops) {
-      for (int w = 0; w < op.wait_count; ++w) EXPECT_LE(op.waits[w].count, issued[op.waits[w].stream]) << phase.name;
+      for (std::size_t w = 0; w < op.wait_count; ++w) {
+        EXPECT_LE(op.waits[w].count, issued[op.waits[w].stream]) << phase.name;
+      }
       ++issued[op.stream];
     }
   }
 }
-
-/// Closed forms of Korthikanti et al. 2022 (arXiv:2205.05198), equations 2 to 5: bytes of a layer and micro-batch.
-struct MemoryCase {
-  bool sequence_parallel;
-  strategy::Recompute recompute;
-  double (*per_layer)(double sbh, double t, double scores);
-};
-
-class Memory : public Compile, public testing::WithParamInterface<MemoryCase> {};
-
-TEST_P(Memory, OfAMiddleStageIsThePapersFormula) {
-  options_.tp = 4;
-  options_.pp = 4;
-  options_.sequence_parallel = GetParam().sequence_parallel;
-  options_.recompute = GetParam().recompute;
-  const Job job = compile(2);
-  const double elements = 2048.0 * 2 * 1024, ways = 4;
-  const double score_bytes = 5.0 * 16 * 2048 / 1024;  // 5 a s / h
-  // Two layers a stage, and three micro-batches alive on stage 1 of 4.
-  const double expected = 2 * 3 * GetParam().per_layer(elements, ways, score_bytes);
-  EXPECT_NEAR(static_cast<double>(job.memory[1].activations.value), expected, 0.01 * expected);
-  const double held =
-      static_cast<double>((job.memory[1].parameters + job.memory[1].gradients + job.memory[1].optimizer).value);
-  EXPECT_NEAR(held, 18 * 2 * 12 * 1024.0 * 1024 / ways, 0.01 * held);  // 2 + 4 + 12 bytes a parameter
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Korthikanti, Memory,
-    testing::Values(MemoryCase{false, strategy::Recompute::none,
-                               [](double sbh, double n, double scores) { return sbh * (10 + 24 / n + scores / n); }},
-                    MemoryCase{true, strategy::Recompute::none,
-                               [](double sbh, double n, double scores) { return sbh / n * (34 + scores); }},
-                    MemoryCase{true, strategy::Recompute::selective,
-                               [](double sbh, double n, double) { return sbh / n * 34; }},
-                    MemoryCase{false, strategy::Recompute::full, [](double sbh, double, double) { return 2 * sbh; }}));
 
 TEST_F(Compile, RefusesATypeThatTheGpuLacks) {
   cluster_.node.gpu.peak.clear();
