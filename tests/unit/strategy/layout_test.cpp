@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace proteus::strategy {
 namespace {
 
@@ -102,34 +104,90 @@ TEST(Layout, PartialResultsGetTheWholeGradient) {
   EXPECT_EQ(layout.gradient(), split(0, 0));
 }
 
-TEST(Mesh, ViewsCompileToTheirCommonRefinement) {
-  MeshSpec spec;
-  spec.order = {"tp", "dp", "pp"};
-  spec.views = {{"expert", {"etp", "ep", "edp", "pp"}}};
-  spec.sizes = {{"tp", 4}, {"dp", 4}, {"pp", 2}, {"etp", 1}, {"ep", 8}, {"edp", 2}};
-  const Mesh refined(spec, 32);
-  // Borders at 4 and 16 (tp, dp) and at 8 and 16 (ep, edp): atoms of 4, 2, 2 and 2.
-  ASSERT_EQ(refined.atoms(), 4u);
-  EXPECT_EQ(refined.axis("dp"), (std::vector<Atom>{1, 2}));
-  EXPECT_EQ(refined.axis("ep"), (std::vector<Atom>{0, 1}));
-  EXPECT_EQ(refined.axis("edp"), std::vector<Atom>{2});
-  EXPECT_EQ(refined.axis_size("ep"), 8);
-  EXPECT_EQ(refined.stride(2), 8);
+// What one atom may do to a tensor of two dims, and the collective of every change (rows: before). A slice is local.
+enum class State { replicated, split0, split1, flat, partial };
+constexpr State states[] = {State::replicated, State::split0, State::split1, State::flat, State::partial};
+
+void set(Layout& layout, Atom atom, State state) {
+  switch (state) {
+    case State::replicated:
+      break;
+    case State::split0:
+      layout.split[0].push_back(atom);
+      break;
+    case State::split1:
+      layout.split[1].push_back(atom);
+      break;
+    case State::flat:
+      layout.flat.push_back(atom);
+      break;
+    case State::partial:
+      layout.partial.emplace_back(atom, Reduction::sum);
+      break;
+  }
 }
 
-TEST(Mesh, RefusesViewsWithoutACommonRefinement) {
-  MeshSpec spec;
-  spec.order = {"a", "b"};
-  spec.views = {{"other", {"c", "d"}}};
-  spec.sizes = {{"a", 2}, {"b", 3}, {"c", 3}, {"d", 2}};
-  EXPECT_THROW(Mesh(spec, 6), InputError);
+TEST(Layout, EveryPairOfStates) {
+  // - nothing, s slice, g all-gather, a all-to-all, r all-reduce, c reduce-scatter, x impossible
+  const char* const table[] = {"-sssx",   // replicated
+                               "g-aax",   // split 0
+                               "ga-ax",   // split 1
+                               "gaa-x",   // flat
+                               "rccc-"};  // partial
+  const std::string letters = "scrag";    // in the order of Reshard::Kind
+  for (std::size_t before = 0; before < 5; ++before) {
+    for (std::size_t after = 0; after < 5; ++after) {
+      Layout from(2), to(2);
+      set(from, 1, states[before]);
+      set(to, 1, states[after]);
+      std::string found;
+      try {
+        for (const Reshard& step : reshard(from, to, extents, mesh()))
+          found += letters[static_cast<std::size_t>(step.kind)];
+        if (found.empty()) found = "-";
+      } catch (const std::invalid_argument&) {
+        found = "x";
+      }
+      EXPECT_EQ(found, std::string(1, table[before][after])) << before << " to " << after;
+    }
+  }
 }
 
-TEST(Mesh, RefusesAnotherNumberOfDevices) {
-  MeshSpec spec;
-  spec.order = {"tp"};
-  spec.sizes = {{"tp", 3}};
-  EXPECT_THROW(Mesh(spec, 4), InputError);
+TEST(Layout, SizesOfTheStepsLeadFromOneShareToTheOther) {
+  // Two atoms in all 5^4 combinations: what a device holds shrinks and grows by the members of each step, sizes are the
+  // larger side of it, and nothing that shrinks comes behind what grows.
+  const Mesh m = mesh();
+  int changes = 0;
+  for (int code = 0; code < 5 * 5 * 5 * 5; ++code) {
+    Layout from(2), to(2);
+    set(from, 0, states[code % 5]);
+    set(from, 1, states[code / 5 % 5]);
+    set(to, 0, states[code / 25 % 5]);
+    set(to, 1, states[code / 125]);
+    std::vector<Reshard> steps;
+    try {
+      steps = reshard(from, to, extents, m);
+    } catch (const std::invalid_argument&) {
+      continue;
+    }
+    std::int64_t held = from.local_elements(extents, m);
+    bool gathered = false;
+    for (const Reshard& step : steps) {
+      std::int64_t members = 1;
+      for (Atom atom : step.atoms) members *= m.size(atom);
+      const bool shrinks = step.kind == Reshard::Kind::slice || step.kind == Reshard::Kind::reduce_scatter;
+      EXPECT_FALSE(shrinks && gathered) << code;
+      if (step.kind == Reshard::Kind::all_gather) {
+        held *= members;
+        gathered = true;
+      }
+      EXPECT_EQ(step.elements, held) << code;
+      if (shrinks) held /= members;
+      ++changes;
+    }
+    EXPECT_EQ(held, to.local_elements(extents, m)) << code;
+  }
+  EXPECT_GT(changes, 400);
 }
 
 }  // namespace

@@ -68,25 +68,6 @@ std::string error_with(Annotation entry) {
   return error_of([&] { plan(graph(), s, Mesh(s.mesh, 8)); });
 }
 
-TEST(Selector, Wildcards) {
-  const model::Graph g = graph();
-  const auto count = [&](const std::string& text) {
-    const Selector selector(text, {});
-    return std::count_if(g.ops.begin(), g.ops.end(), [&](const model::Op& op) { return selector.matches(op); });
-  };
-  EXPECT_EQ(count("layers.*.attention.qkv"), 4);
-  EXPECT_EQ(count("layers[1].attention.qkv"), 1);
-  EXPECT_EQ(count("layers[0:3].attention.qkv"), 3);
-  EXPECT_EQ(count("layers[0:4:2].attention.qkv"), 2);
-  EXPECT_EQ(count("layers[1:].mlp.fc*"), 6);
-  EXPECT_EQ(count("**.norm"), 9);           // two a layer, one in the head
-  EXPECT_EQ(count("layers.*:linear"), 16);  // qkv, proj, fc1, fc2
-  EXPECT_EQ(count("**"), static_cast<long>(g.ops.size()));
-  EXPECT_EQ(count("embedding"), 2);  // a module stands for what is below it
-  EXPECT_THROW(Selector("layers[a:b]", {}), InputError);
-  EXPECT_THROW(Selector("**:convolution", {}), InputError);
-}
-
 TEST(Tree, ASplitReductionMakesAPartialSum) {
   const model::Graph g = graph();
   const Strategy s = strategy();
@@ -159,19 +140,54 @@ TEST(Tree, ErrorsNameWhatIsWrong) {
               AllOf(HasSubstr("layers[0].attention.proj"), HasSubstr("embedding.position")));
 }
 
-TEST(Megatron, DegreesMustFit) {
-  const auto error = [](const std::function<void(MegatronOptions&)>& change) {
-    MegatronOptions o = options();
-    change(o);
-    return error_of([&] { megatron(o, 8, 4); });
+TEST(Tree, RefusesWhatDoesNotDivide) {
+  Strategy s = strategy();
+  s.mesh.sizes = {{"tp", 2}, {"dp", 3}, {"pp", 1}};
+  s.tree = {annotation("layers.*.mlp.fc1", {{"seq", {"dp"}}})};
+  EXPECT_THAT(error_of([&] { plan(graph(), s, Mesh(s.mesh, 6)); }),
+              AllOf(HasSubstr("layers[0].mlp.fc1.split.seq"), HasSubstr("32 does not divide by 3")));
+}
+
+TEST(Tree, RefusesStoresAndImplementationsThatDoNotExist) {
+  Annotation entry;
+  entry.selector = "layers.*.mlp.fc1";
+  entry.store["wieght"] = {"dp"};
+  EXPECT_THAT(error_with(entry), HasSubstr("unknown key `wieght`"));
+  entry.store.clear();
+  entry.store["weight"] = {"replicas"};
+  EXPECT_THAT(error_with(entry), HasSubstr("unknown mesh axis `replicas`"));
+  entry.store.clear();
+  entry.implementation = "ring";
+  EXPECT_THAT(error_with(entry), HasSubstr("no implementation `ring`"));
+}
+
+TEST(Tree, AMaximumOverASplitVocabularyIsAPartialMaximum) {
+  const model::Graph g = graph();
+  const Strategy s = strategy();
+  const Mesh mesh(s.mesh, 8);
+  const auto plans = plan(g, s, mesh);
+  const auto partial = [&](const char* path) {
+    const model::OpId id = find(g, path);
+    return plans[id].output(g.ops[id], g.ops[id].outputs[0]).partial;
   };
-  EXPECT_THAT(error([](auto& o) { o.tp = 3; }), HasSubstr("strategy.tp"));
-  EXPECT_THAT(error([](auto& o) { o.dp = 8; }), AllOf(HasSubstr("strategy.dp"), HasSubstr("dp = 4")));
-  EXPECT_THAT(error([](auto& o) { o.global_batch = 6; }), HasSubstr("strategy.global_batch"));
-  EXPECT_THAT(error([](auto& o) { o.tp = 1, o.pp = 8; }), HasSubstr("4 layers"));
-  EXPECT_THAT(error([](auto& o) { o.vpp = 2; }), HasSubstr("needs a pipeline"));
-  EXPECT_THAT(error([](auto& o) { o.tp = 1, o.sequence_parallel = true; }), HasSubstr("sequence_parallel"));
-  EXPECT_EQ(error([](auto&) {}), "no error");
+  using Partials = std::vector<std::pair<Atom, Reduction>>;
+  const Atom tp = mesh.axis("tp").front();
+  EXPECT_EQ(partial("head.loss.max"), (Partials{{tp, Reduction::max}}));
+  EXPECT_EQ(partial("head.loss.sum_exp"), (Partials{{tp, Reduction::sum}}));
+  EXPECT_EQ(partial("embedding.word"), (Partials{{tp, Reduction::sum}}));
+}
+
+TEST(Tree, AModuleStandsForAllBelowItAndAnEmptySplitClears) {
+  Strategy s = strategy();
+  s.tree.push_back(annotation("layers[2]", {}));
+  const model::Graph g = graph();
+  const auto plans = plan(g, s, Mesh(s.mesh, 8));
+  for (const char* path : {"layers[2].attention.qkv", "layers[2].mlp.fc2"}) {
+    for (const auto& atoms : plans[find(g, path)].split) EXPECT_TRUE(atoms.empty()) << path;
+  }
+  EXPECT_FALSE(plans[find(g, "layers[1].mlp.fc2")]
+                   .split[static_cast<std::size_t>(g.ops[find(g, "layers[1].mlp.fc2")].dim("in"))]
+                   .empty());
 }
 
 }  // namespace
