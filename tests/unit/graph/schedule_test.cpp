@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace proteus::graph {
 namespace {
@@ -70,6 +72,83 @@ TEST(Schedule, EverySlotOnceAndForwardBeforeBackward) {
       for (const auto& [key, order] : seen) EXPECT_EQ(order, "FB");
     }
   }
+}
+
+TEST(Schedule, WarmsUpWithOneForwardForEachStageBehind) {
+  const auto warm_up = [](const std::vector<Slot>& slots) {
+    return std::find_if(slots.begin(), slots.end(), [](const Slot& slot) { return !slot.forward; }) - slots.begin();
+  };
+  for (std::int64_t stage = 0; stage < 6; ++stage) {
+    // p - r - 1, then the forward of the first pair; with fewer micro-batches than that, all of them.
+    EXPECT_EQ(warm_up(schedule(SchedulePolicy::one_f_one_b, {6, 1, 20}, stage)), 6 - stage - 1 + 1);
+    EXPECT_EQ(warm_up(schedule(SchedulePolicy::one_f_one_b, {6, 1, 3}, stage)), std::min<std::int64_t>(6 - stage, 3));
+  }
+}
+
+TEST(Schedule, InterleavedRunsAllForwardsFirstWithAsManyMicroBatchesAsStages) {
+  for (std::int64_t stage = 0; stage < 2; ++stage) {
+    EXPECT_EQ(text(schedule(SchedulePolicy::interleaved_1f1b, {2, 2, 2}, stage)),
+              "F0.0 F1.0 F0.1 F1.1 B0.1 B1.1 B0.0 B1.0 ");
+  }
+}
+
+/// Runs the orders of all stages, each slot as soon as its stage is free and what it needs is there; sends take no
+/// time. A chunk takes 1 forward and 2 backward. Returns when the last stage is done, or -1 where no stage can go on.
+std::int64_t makespan(SchedulePolicy policy, const Pipeline& p) {
+  using Key = std::pair<std::int64_t, std::int64_t>;  // global chunk, micro-batch
+  std::map<Key, std::int64_t> forward, backward;      // end times
+  std::vector<std::vector<Slot>> orders;
+  std::vector<std::size_t> next(static_cast<std::size_t>(p.stages), 0);
+  std::vector<std::int64_t> free(static_cast<std::size_t>(p.stages), 0);
+  for (std::int64_t stage = 0; stage < p.stages; ++stage) orders.push_back(schedule(policy, p, stage));
+  const std::int64_t last = p.stages * p.chunks - 1;
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (std::size_t stage = 0; stage < orders.size(); ++stage) {
+      while (next[stage] < orders[stage].size()) {
+        const Slot& slot = orders[stage][next[stage]];
+        const std::int64_t chunk = slot.chunk * p.stages + static_cast<std::int64_t>(stage);
+        // Forward needs the chunk in front; backward the one behind, or its own forward in the last chunk.
+        const auto& needs = slot.forward || chunk == last ? forward : backward;
+        const std::int64_t from = slot.forward ? chunk - 1 : std::min(chunk + 1, last);
+        std::int64_t start = free[stage];
+        if (from >= 0) {
+          const auto found = needs.find({from, slot.micro_batch});
+          if (found == needs.end()) break;
+          start = std::max(start, found->second);
+        }
+        free[stage] = start + (slot.forward ? 1 : 2);
+        (slot.forward ? forward : backward)[{chunk, slot.micro_batch}] = free[stage];
+        ++next[stage];
+        moved = true;
+      }
+    }
+  }
+  for (std::size_t stage = 0; stage < orders.size(); ++stage) {
+    if (next[stage] < orders[stage].size()) return -1;
+  }
+  return *std::max_element(free.begin(), free.end());
+}
+
+TEST(Schedule, BubblesAreThoseOfThePapers) {
+  // GPipe and 1F1B: (m + p - 1) (F + B). Interleaved: the same bubble over v, m v (F + B) + (p - 1) (F + B) with the
+  // times of one chunk (Narayanan et al. 2021, sections 2.2.1 and 2.2.2).
+  for (std::int64_t p : {2, 4, 8}) {
+    for (std::int64_t groups : {2, 3, 5}) {
+      const std::int64_t m = p * groups;
+      EXPECT_EQ(makespan(SchedulePolicy::gpipe, {p, 1, m}), (m + p - 1) * 3);
+      EXPECT_EQ(makespan(SchedulePolicy::one_f_one_b, {p, 1, m}), (m + p - 1) * 3);
+      for (std::int64_t v : {2, 3}) {
+        EXPECT_EQ(makespan(SchedulePolicy::interleaved_1f1b, {p, v, m}), (m * v + p - 1) * 3) << p << " " << v;
+      }
+    }
+  }
+}
+
+TEST(Schedule, FewMicroBatchesDoNotDeadlock) {
+  EXPECT_EQ(makespan(SchedulePolicy::one_f_one_b, {8, 1, 1}), 8 * 3);
+  EXPECT_EQ(makespan(SchedulePolicy::one_f_one_b, {8, 1, 3}), (3 + 7) * 3);
+  EXPECT_GT(makespan(SchedulePolicy::interleaved_1f1b, {4, 2, 4}), 0);
 }
 
 }  // namespace
