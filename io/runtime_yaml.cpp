@@ -147,7 +147,7 @@ Runtime read_runtime(const YamlItem& item, const std::filesystem::path& catalog)
                     with_description_keys({"mirrors", "gradient_type", "host_kernel", "host_collective",
                                            "optimizer_bytes_per_parameter", "norm_bytes_per_parameter",
                                            "state_bytes_per_parameter", "vocab_multiple", "compute_slowdown",
-                                           "communication_slowdown", "context_bytes", "rules"}));
+                                           "communication_slowdown", "context_bytes", "interleaved_all_forwards_first", "rules"}));
   constexpr double kMostBytes = 1000;
   Runtime runtime;
   runtime.name = map.text_or("label", "inline");
@@ -164,6 +164,7 @@ Runtime read_runtime(const YamlItem& item, const std::filesystem::path& catalog)
   runtime.compute_slowdown = map.at("compute_slowdown").number(0, kMostSlowdown);
   runtime.communication_slowdown = map.at("communication_slowdown").number(0, kMostSlowdown);
   runtime.context_bytes = map.at("context_bytes").bytes();
+  if (auto all = map.get("interleaved_all_forwards_first")) runtime.interleaved_all_forwards_first = all->boolean();
   for (const YamlItem& rule : map.at("rules").sequence()) runtime.rules.push_back(read_rule(rule));
   return runtime;
 }
@@ -183,6 +184,7 @@ YamlValue runtime_to_yaml(const Runtime& runtime) {
   map.set("compute_slowdown", number(runtime.compute_slowdown));
   map.set("communication_slowdown", number(runtime.communication_slowdown));
   map.set("context_bytes", YamlValue::plain(quantity_text(runtime.context_bytes)));
+  map.set("interleaved_all_forwards_first", flag(runtime.interleaved_all_forwards_first));
   YamlValue rules = YamlValue::sequence();
   for (const Rule& rule : runtime.rules) rules.items.push_back(rule_to_yaml(rule));
   map.set("rules", rules);

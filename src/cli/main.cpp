@@ -60,6 +60,8 @@ int report(const std::exception& error, int status) {
 
 int main(int argc, char** argv) {
   namespace cli = proteus::cli;
+  // Started by mpirun, every rank would print the same text.
+  if (cli::rank_from_environment() != 0) std::cout.setstate(std::ios::failbit);
   try {
     return cli::dispatch(std::vector<std::string>(argv + 1, argv + argc));
   } catch (const proteus::InputError& error) {

@@ -56,7 +56,7 @@ std::optional<Settings> parse_settings(const std::vector<std::string>& arguments
   add("seed", po::value<std::string>(), "seed of all random numbers");
   add("partition", po::value<std::string>()->default_value("replica"),
       "block, replica or random:SEED: which rank simulates which nodes; results do not depend on it");
-  add("virtual-ranks", po::value<int>()->default_value(0), "simulate with this many ranks in one process");
+  add("virtual-ranks", po::value<int>(), "simulate with this many ranks in one process");
   add("sequential", "one loop over all events, without windows: the reference");
   po::variables_map values;
   if (!parse(arguments, "proteus simulate EXPERIMENT.yaml [options]", options, {"EXPERIMENT"}, values))
@@ -70,9 +70,11 @@ std::optional<Settings> parse_settings(const std::vector<std::string>& arguments
   settings.output = values["output"].as<std::string>();
   settings.json = values["json"].as<std::string>();
   settings.partition = values["partition"].as<std::string>();
-  settings.virtual_ranks = values["virtual-ranks"].as<int>();
+  if (values.contains("virtual-ranks")) {
+    settings.virtual_ranks = values["virtual-ranks"].as<int>();
+    if (settings.virtual_ranks < 1) throw UsageError("--virtual-ranks takes a positive number");
+  }
   settings.sequential = values.contains("sequential");
-  if (settings.virtual_ranks < 0) throw UsageError("--virtual-ranks takes a positive number");
   if (settings.sequential && settings.virtual_ranks > 0)
     throw UsageError("--sequential and --virtual-ranks exclude each other");
   settings.command_line = "proteus simulate";

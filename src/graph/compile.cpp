@@ -181,7 +181,8 @@ Job compile(const CompileInput& input) {
       input.model, {strategy.micro_batch * replicas, vocab_multiple(input, mesh), strategy.type});
   const auto plans = strategy::plan(graph, strategy, mesh);
 
-  const Pipeline pipeline{mesh.axis_size(strategy.stages.axis), strategy.stages.chunks_per_stage, micro_batches};
+  const Pipeline pipeline{mesh.axis_size(strategy.stages.axis), strategy.stages.chunks_per_stage, micro_batches,
+                          input.runtime.interleaved_all_forwards_first};
   if (strategy.schedule == SchedulePolicy::interleaved_1f1b ? pipeline.micro_batches % pipeline.stages != 0
                                                             : pipeline.chunks != 1) {
     throw InputError(strategy.where, "strategy.schedule",

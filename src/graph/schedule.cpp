@@ -48,8 +48,8 @@ std::vector<Slot> schedule(strategy::SchedulePolicy policy, const Pipeline& p, s
         return Slot{forward, forward ? chunk : p.chunks - 1 - chunk, group * p.stages + within % p.stages};
       };
       const std::int64_t warm_up = std::min((p.stages - stage - 1) * 2 + (p.chunks - 1) * p.stages, total);
-      // With no more micro-batches than stages, Megatron-LM runs all forwards first.
-      return one_forward_one_backward(p.micro_batches == p.stages ? total : warm_up, total, slot);
+      const bool all_forwards = p.all_forwards_first && p.micro_batches == p.stages;
+      return one_forward_one_backward(all_forwards ? total : warm_up, total, slot);
     }
   }
   return {};

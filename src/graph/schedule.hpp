@@ -20,6 +20,8 @@ struct Pipeline {
   std::int64_t stages = 1;
   std::int64_t chunks = 1;  ///< model chunks per stage
   std::int64_t micro_batches = 1;
+  /// Interleaved 1F1B with as many micro-batches as stages runs all forwards first (a habit of the runtime).
+  bool all_forwards_first = false;
 };
 
 /// The order in which stage `stage` runs its micro-batches.

@@ -92,8 +92,53 @@ std::string Layout::describe(const Mesh& mesh) const {
   return text;
 }
 
-std::vector<Reshard> reshard(const Layout& from, const Layout& to, const std::vector<std::int64_t>& extents,
-                             const Mesh& mesh) {
+namespace {
+
+/// How many leading atoms two lists share.
+std::ptrdiff_t common_prefix(const std::vector<Atom>& a, const std::vector<Atom>& b) {
+  return std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
+}
+
+/// Whether one list goes on where the other ends, so that only innermost cuts come or go.
+bool only_inner_cuts_change(const std::vector<Atom>& a, const std::vector<Atom>& b) {
+  return common_prefix(a, b) == std::ssize(a) || common_prefix(a, b) == std::ssize(b);
+}
+
+std::vector<std::vector<Atom>> without(std::vector<std::vector<Atom>> split, const std::vector<Atom>& atoms) {
+  for (auto& cuts : split) {
+    std::erase_if(cuts, [&](Atom atom) { return std::find(atoms.begin(), atoms.end(), atom) != atoms.end(); });
+  }
+  return split;
+}
+
+/// A collective over one atom leaves blocks that are contiguous only where no other atom cuts inside them. Where the
+/// way from one layout to the other would break that, the layout to go through; the same layout as `from` otherwise.
+Layout layout_between(const Layout& from, const Layout& to) {
+  Layout between = from;
+  const bool flat_in_place = from.flat == to.flat && from.split == to.split;
+  // A flat buffer is cut inside whatever the dims give a device, so it is whole while they change.
+  if (!from.flat.empty() && !flat_in_place &&
+      (!only_inner_cuts_change(from.flat, to.flat) || from.split != without(to.split, from.flat))) {
+    between.flat.clear();
+    return between;
+  }
+  for (std::size_t dim = 0; dim < from.split.size(); ++dim) {
+    if (only_inner_cuts_change(from.split[dim], to.split[dim])) continue;
+    between.split[dim].resize(static_cast<std::size_t>(common_prefix(from.split[dim], to.split[dim])));
+  }
+  if (between != from || !from.flat.empty() || to.flat.empty() || to.split == without(from.split, to.flat)) return between;
+  between = to;
+  between.flat.clear();
+  for (const auto& owed : from.partial) {
+    if (std::find(to.flat.begin(), to.flat.end(), owed.first) != to.flat.end()) between.partial.push_back(owed);
+  }
+  std::sort(between.partial.begin(), between.partial.end());
+  return between;
+}
+
+/// The steps where every dim gains or loses innermost cuts only.
+std::vector<Reshard> direct_steps(const Layout& from, const Layout& to, const std::vector<std::int64_t>& extents,
+                                  const Mesh& mesh) {
   // Grouped by kind in the order of Reshard::Kind; within a kind, reductions stay apart.
   std::map<std::pair<Reshard::Kind, Reduction>, std::vector<Atom>> groups;
   for (Atom atom = 0; atom < mesh.atoms(); ++atom) {
@@ -123,6 +168,18 @@ std::vector<Reshard> reshard(const Layout& from, const Layout& to, const std::ve
     }
     steps.push_back(std::move(step));
   }
+  return steps;
+}
+
+}  // namespace
+
+std::vector<Reshard> reshard(const Layout& from, const Layout& to, const std::vector<std::int64_t>& extents,
+                             const Mesh& mesh) {
+  const Layout between = layout_between(from, to);
+  if (between == from) return direct_steps(from, to, extents, mesh);
+  std::vector<Reshard> steps = direct_steps(from, between, extents, mesh);
+  const std::vector<Reshard> rest = reshard(between, to, extents, mesh);
+  steps.insert(steps.end(), rest.begin(), rest.end());
   return steps;
 }
 

@@ -25,6 +25,9 @@ expect 2 "$PROTEUS" simulate "$small" --sequential --virtual-ranks 2
 expect 2 ranks 2 "$PROTEUS" simulate "$small" --sequential
 expect 2 ranks 2 "$PROTEUS" simulate "$small" --virtual-ranks 2
 expect 2 "$PROTEUS" simulate "$small" --virtual-ranks -1
+expect 2 "$PROTEUS" simulate "$small" --virtual-ranks 0
+expect 0 ranks 2 "$PROTEUS" --version
+[[ $(grep -c '^Proteus ' stdout.txt) == 1 ]] || fail "every rank prints the version"
 expect 2 "$PROTEUS" simulate "$small" --partition random:x
 expect 2 "$PROTEUS" simulate "$small" --seed -1
 expect 2 "$PROTEUS" simulate "$small" "$small"

@@ -74,6 +74,8 @@ struct Runtime {
   double compute_slowdown = 0;               ///< gamma: compute beside a communication kernel takes 1 + this
   double communication_slowdown = 0;         ///< the same for the communication kernel
   Bytes context_bytes;                       ///< CUDA context and kernels, outside the allocator
+  /// Interleaved 1F1B with as many micro-batches as stages runs all forwards before the first backward.
+  bool interleaved_all_forwards_first = false;
   std::vector<Rule> rules;
 };
 

@@ -85,11 +85,13 @@ TEST(Schedule, WarmsUpWithOneForwardForEachStageBehind) {
   }
 }
 
-TEST(Schedule, InterleavedRunsAllForwardsFirstWithAsManyMicroBatchesAsStages) {
+TEST(Schedule, InterleavedWithAsManyMicroBatchesAsStagesRunsAllForwardsFirstWhereTheRuntimeDoes) {
   for (std::int64_t stage = 0; stage < 2; ++stage) {
-    EXPECT_EQ(text(schedule(SchedulePolicy::interleaved_1f1b, {2, 2, 2}, stage)),
+    EXPECT_EQ(text(schedule(SchedulePolicy::interleaved_1f1b, {2, 2, 2, true}, stage)),
               "F0.0 F1.0 F0.1 F1.1 B0.1 B1.1 B0.0 B1.0 ");
   }
+  EXPECT_EQ(text(schedule(SchedulePolicy::interleaved_1f1b, {2, 2, 2, false}, 1)),
+            "F0.0 F1.0 F0.1 B0.1 F1.1 B1.1 B0.0 B1.0 ");
 }
 
 /// Runs the orders of all stages, each slot as soon as its stage is free and what it needs is there; sends take no
