@@ -144,10 +144,10 @@ YamlValue rule_to_yaml(const Rule& rule) {
 Runtime read_runtime(const YamlItem& item, const std::filesystem::path& catalog) {
   const YamlValue value = with_appended_rules(item, catalog);
   const YamlMap map({value, item.path()},
-                    with_description_keys({"mirrors", "gradient_type", "host_kernel", "host_collective",
-                                           "optimizer_bytes_per_parameter", "norm_bytes_per_parameter",
-                                           "state_bytes_per_parameter", "vocab_multiple", "compute_slowdown",
-                                           "communication_slowdown", "context_bytes", "interleaved_all_forwards_first", "rules"}));
+                    with_description_keys(
+                        {"mirrors", "gradient_type", "host_kernel", "host_collective", "optimizer_bytes_per_parameter",
+                         "norm_bytes_per_parameter", "state_bytes_per_parameter", "vocab_multiple", "compute_slowdown",
+                         "communication_slowdown", "context_bytes", "interleaved_all_forwards_first", "rules"}));
   constexpr double kMostBytes = 1000;
   Runtime runtime;
   runtime.name = map.text_or("label", "inline");

@@ -126,7 +126,8 @@ Layout layout_between(const Layout& from, const Layout& to) {
     if (only_inner_cuts_change(from.split[dim], to.split[dim])) continue;
     between.split[dim].resize(static_cast<std::size_t>(common_prefix(from.split[dim], to.split[dim])));
   }
-  if (between != from || !from.flat.empty() || to.flat.empty() || to.split == without(from.split, to.flat)) return between;
+  if (between != from || !from.flat.empty() || to.flat.empty() || to.split == without(from.split, to.flat))
+    return between;
   between = to;
   between.flat.clear();
   for (const auto& owed : from.partial) {

@@ -52,9 +52,9 @@ struct Reshard {
 
 /// The collectives that bring a tensor of `extents` from one layout to another: what makes it smaller first (slices,
 /// reduce-scatters), then all-reduces and all-to-alls, then all-gathers. Transitions of one kind over several atoms are
-/// one collective. Where cuts change that others lie inside of, outer ones or their order, those are gathered before the
-/// new ones are made. Partial to Replicate is an all-reduce, Partial to Split or FlatShard a reduce-scatter, Split or
-/// FlatShard to Replicate an all-gather, Split(i) to Split(j) an all-to-all, Replicate to Split a local slice.
+/// one collective. Where cuts change that others lie inside of, outer ones or their order, those are gathered before
+/// the new ones are made. Partial to Replicate is an all-reduce, Partial to Split or FlatShard a reduce-scatter, Split
+/// or FlatShard to Replicate an all-gather, Split(i) to Split(j) an all-to-all, Replicate to Split a local slice.
 /// Throws std::invalid_argument for a change that no sequence of these makes (anything to Partial).
 std::vector<Reshard> reshard(const Layout& from, const Layout& to, const std::vector<std::int64_t>& extents,
                              const Mesh& mesh);

@@ -224,7 +224,7 @@ TEST(Layout, FlatBuffersAreWholeWhileDimsChange) {
   EXPECT_EQ(steps(cut({0}, {1}), cut({0})), "g1");
   Layout owed = cut({0});
   owed.partial = {{1, Reduction::sum}};
-  EXPECT_EQ(steps(owed, cut({0}, {1})), "c1");     // gradients to the shard of the distributed optimizer
+  EXPECT_EQ(steps(owed, cut({0}, {1})), "c1");  // gradients to the shard of the distributed optimizer
   EXPECT_EQ(steps(owed, cut({}, {1})), "g0 c1");
 }
 
