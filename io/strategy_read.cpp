@@ -32,7 +32,8 @@ StrategySection read_preset(const YamlItem& item, const fs::path& catalog, std::
   const YamlValue value = merge(preset_map.at("defaults").value(), item.value());
   const YamlMap map({value, item.path()},
                     {"preset", "tp", "pp", "vpp", "dp", "sequence_parallel", "micro_batch", "global_batch", "recompute",
-                     "distributed_optimizer", "overlap_grad_reduce", "dtype", "runtime", "tree"});
+                     "distributed_optimizer", "overlap_grad_reduce", "account_for_embedding_in_pipeline_split",
+                     "account_for_loss_in_pipeline_split", "dtype", "runtime", "tree"});
   MegatronOptions options;
   options.where = item.where();
   // Only what the user wrote: an error about a default must not point into the catalog.
@@ -50,6 +51,8 @@ StrategySection read_preset(const YamlItem& item, const fs::path& catalog, std::
               {{"none", Recompute::none}, {"selective", Recompute::selective}, {"full", Recompute::full}});
   options.distributed_optimizer = map.at("distributed_optimizer").boolean();
   options.overlap_grad_reduce = map.at("overlap_grad_reduce").boolean();
+  options.account_for_embedding_in_pipeline_split = map.at("account_for_embedding_in_pipeline_split").boolean();
+  options.account_for_loss_in_pipeline_split = map.at("account_for_loss_in_pipeline_split").boolean();
   options.type = training_type(map.at("dtype"));
   if (auto tree = map.get("tree")) options.tree = read_tree(*tree);
   StrategySection section;

@@ -19,6 +19,32 @@ const SourceLocation& where_is(const MegatronOptions& options, const std::string
   return found == options.key_where.end() ? options.where : found->second;
 }
 
+/// Places in the pipeline that are not layers.
+std::int64_t counted_ends(const MegatronOptions& o) {
+  return (o.account_for_embedding_in_pipeline_split ? 1 : 0) + (o.account_for_loss_in_pipeline_split ? 1 : 0);
+}
+
+/// Selectors of each chunk where the ends count as layers.
+std::vector<std::vector<std::string>> dealt_with_ends(const MegatronOptions& o, std::int64_t layers) {
+  const std::int64_t count = o.pp * o.vpp;
+  const std::int64_t places = (layers + counted_ends(o)) / count;
+  std::vector<std::vector<std::string>> chunks(static_cast<std::size_t>(count));
+  chunks.front().emplace_back("embedding");
+  std::int64_t layer = 0;
+  for (std::int64_t chunk = 0; chunk < count; ++chunk) {
+    std::int64_t own = places;
+    if (chunk == 0 && o.account_for_embedding_in_pipeline_split) --own;
+    if (chunk == count - 1 && o.account_for_loss_in_pipeline_split) --own;
+    if (own > 0) {
+      chunks[static_cast<std::size_t>(chunk)].push_back("layers[" + std::to_string(layer) + ":" +
+                                                        std::to_string(layer + own) + "]");
+    }
+    layer += own;
+  }
+  chunks.back().emplace_back("head");
+  return chunks;
+}
+
 void check(const MegatronOptions& o, std::int64_t devices, std::int64_t layers) {
   const auto fail = [&](const std::string& key, const std::string& problem, const std::string& expected) {
     throw InputError(where_is(o, key), "strategy." + key, problem, expected);
@@ -50,9 +76,12 @@ void check(const MegatronOptions& o, std::int64_t devices, std::int64_t layers) 
         std::to_string(o.global_batch) + " does not divide by micro_batch * dp = " + std::to_string(o.micro_batch * dp),
         "a multiple of it");
   }
-  if (layers % (o.pp * o.vpp) != 0) {
+  const std::int64_t places = layers + counted_ends(o);
+  if (places % (o.pp * o.vpp) != 0) {
     fail(o.pp > 1 ? "pp" : "vpp",
-         std::to_string(layers) + " layers do not divide by pp * vpp = " + std::to_string(o.pp * o.vpp),
+         std::to_string(places) + " layers" +
+             (counted_ends(o) > 0 ? ", with embedding and loss where they count," : "") +
+             " do not divide by pp * vpp = " + std::to_string(o.pp * o.vpp),
          "a number of stages that divides the layers");
   }
   if (o.vpp > 1 && o.pp < 2) fail("vpp", "interleaving needs a pipeline", "pp of at least 2, or vpp 1");
@@ -124,6 +153,7 @@ Strategy megatron(const MegatronOptions& o, std::int64_t devices, std::int64_t l
 
   s.stages.axis = "pp";
   s.stages.chunks_per_stage = o.vpp;
+  if (counted_ends(o) > 0) s.stages.chunks = dealt_with_ends(o, layers);
   s.stages.where = o.where;
   s.schedule = o.vpp > 1 ? SchedulePolicy::interleaved_1f1b : SchedulePolicy::one_f_one_b;
   s.micro_batch = o.micro_batch;

@@ -52,6 +52,25 @@ TEST(Megatron, EveryErrorNamesItsKey) {
   EXPECT_EQ(error([](auto&) {}), "no error");
 }
 
+TEST(Megatron, EndsCanCountAsLayers) {
+  MegatronOptions o = options();
+  o.pp = 2;
+  o.vpp = 3;
+  o.account_for_embedding_in_pipeline_split = o.account_for_loss_in_pipeline_split = true;
+  const auto chunks = megatron(o, devices, 4).stages.chunks;  // 4 layers and both ends on 6 chunks
+  using Chunk = std::vector<std::string>;
+  ASSERT_EQ(chunks.size(), 6u);
+  EXPECT_EQ(chunks.front(), Chunk{"embedding"});
+  EXPECT_EQ(chunks[1], Chunk{"layers[0:1]"});
+  EXPECT_EQ(chunks[4], Chunk{"layers[3:4]"});
+  EXPECT_EQ(chunks.back(), Chunk{"head"});
+  o.vpp = 1;
+  EXPECT_EQ(megatron(o, devices, 4).stages.chunks,
+            (std::vector<Chunk>{{"embedding", "layers[0:2]"}, {"layers[2:4]", "head"}}));
+  o.account_for_loss_in_pipeline_split = false;
+  EXPECT_THROW(megatron(o, devices, 4), InputError);  // 5 places on 2 stages
+}
+
 TEST(Megatron, ErrorsPointAtTheKeyOfTheFile) {
   MegatronOptions o = options();
   o.tp = 3;
