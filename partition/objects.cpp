@@ -107,6 +107,18 @@ std::optional<std::uint32_t> Objects::object_of(std::uint32_t family, std::int64
   return islands_ + static_cast<std::uint32_t>(found - communicators_.begin());
 }
 
+std::vector<cost::Collective> Objects::fabric_kinds(std::uint32_t communicator_object) const {
+  const Communicator& c = communicator(communicator_object);
+  std::vector<cost::Collective> kinds;
+  for (std::uint32_t use : uses(c.family)) {
+    const auto& collective = job_.collectives[use];
+    auto price = collective.cost.find(placements_[c.placement]);
+    if (price == collective.cost.end() || !goes_on_fabric(collective, price->second)) continue;
+    if (std::find(kinds.begin(), kinds.end(), collective.kind) == kinds.end()) kinds.push_back(collective.kind);
+  }
+  return kinds;
+}
+
 void Objects::find_domains() {
   domain_.assign(communicators_.size(), no_domain);
   std::vector<std::uint32_t> parents(links_.count());
@@ -114,14 +126,7 @@ void Objects::find_domains() {
   std::vector<std::uint32_t> anchor(communicators_.size(), no_domain);
   for (std::size_t i = 0; i < communicators_.size(); ++i) {
     const Communicator& c = communicators_[i];
-    std::vector<cost::Collective> kinds;
-    for (std::uint32_t use : uses(c.family)) {
-      const auto& collective = job_.collectives[use];
-      auto price = collective.cost.find(placements_[c.placement]);
-      if (price == collective.cost.end() || !goes_on_fabric(collective, price->second)) continue;
-      if (std::find(kinds.begin(), kinds.end(), collective.kind) == kinds.end()) kinds.push_back(collective.kind);
-    }
-    for (cost::Collective kind : kinds) {
+    for (cost::Collective kind : fabric_kinds(islands_ + static_cast<std::uint32_t>(i))) {
       for (const auto& use : links_.uses(job_.families[c.family], c.group, kind)) {
         std::uint32_t root = find(parents, use.link);
         if (anchor[i] == no_domain) anchor[i] = root;

@@ -59,7 +59,7 @@ void LocalEngine::Implementation::index_slots() {
 
 void LocalEngine::Implementation::start(int ranks) {
   for (std::size_t object = 0; object < owner->size(); ++object) {
-    if ((*owner)[object] >= static_cast<std::uint32_t>(ranks)) {
+    if ((*owner)[object] != no_rank && (*owner)[object] >= static_cast<std::uint32_t>(ranks)) {
       throw SimulationError(fmt::format("logical process {} belongs to rank {}, but there are {} ranks", object,
                                         (*owner)[object], ranks));
     }
@@ -120,6 +120,9 @@ void LocalEngine::Implementation::send(Event event) {
     ++statistics.messages_local;
     messages.push(event);
   } else {
+    if (destination == no_rank) {
+      throw SimulationError(fmt::format("sends to logical process {}, which the run leaves out", event.object));
+    }
     ++statistics.messages_remote;
     earliest_out = std::min(earliest_out, event.time());
     mailbox->out[destination].push_back(event);

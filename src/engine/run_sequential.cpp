@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "local_engine.hpp"
@@ -32,9 +33,11 @@ void run_slice(LocalEngine::Implementation& engine) {
 void run_sequential(LocalEngine& engine, const Hooks& hooks) {
   LocalEngine::Implementation& implementation = engine.implementation();
   // The owners tell who is who among many ranks; here a single engine must have them all.
-  if (implementation.slots.size() != implementation.owner->size()) {
-    throw SimulationError(fmt::format("a sequential run needs all {} logical processes, but hosts {}",
-                                      implementation.owner->size(), implementation.slots.size()));
+  const std::vector<std::uint32_t>& owner = *implementation.owner;
+  const auto all = static_cast<std::size_t>(std::ssize(owner) - std::ranges::count(owner, no_rank));
+  if (implementation.slots.size() != all) {
+    throw SimulationError(fmt::format("a sequential run needs all {} logical processes, but hosts {}", all,
+                                      implementation.slots.size()));
   }
   try {
     implementation.start(engine.rank() + 1);

@@ -14,15 +14,17 @@ CommunicatorProcess::CommunicatorProcess(std::shared_ptr<const Tables> tables, s
     : tables_(std::move(tables)),
       object_(object),
       where_(tables_->objects->communicator(object)),
-      domain_(tables_->objects->domain_of(object)),
-      lanes_(*tables_, where_.family, where_.group) {}
+      placement_(tables_->placement(object)),
+      domain_(tables_->domain(object)),
+      members_(tables_->members(object)),
+      lanes_(*tables_, where_.group, members_) {}
 
 void CommunicatorProcess::handle(const engine::Event& event, engine::Scheduler& scheduler) {
   Rendezvous& rendezvous = lanes_.at(static_cast<graph::Stream>(event.instance));
   switch (static_cast<EventKind>(event.kind)) {
     case EventKind::arrived: {
       std::uint32_t collective = payload_collective(event.payload);
-      std::int64_t launched = event.time_ps - tables_->price(collective, where_.placement, true).leg_ps;
+      std::int64_t launched = event.time_ps - tables_->price(collective, placement_, true).leg_ps;
       if (rendezvous.arrive(event.member, static_cast<graph::Stream>(payload_small(event.payload)), collective,
                             launched)) {
         begin(rendezvous, event.time_ps, scheduler);
@@ -30,7 +32,7 @@ void CommunicatorProcess::handle(const engine::Event& event, engine::Scheduler& 
       return;
     }
     case EventKind::transferred: {
-      const Price& price = tables_->price(rendezvous.collective(), where_.placement, true);
+      const Price& price = tables_->price(rendezvous.collective(), placement_, true);
       end(rendezvous, event.time_ps + std::max(price.leg_ps, price.latency_ps - 3 * price.leg_ps), scheduler);
       return;
     }
@@ -40,7 +42,7 @@ void CommunicatorProcess::handle(const engine::Event& event, engine::Scheduler& 
 }
 
 void CommunicatorProcess::begin(Rendezvous& rendezvous, std::int64_t now, engine::Scheduler& scheduler) {
-  const Price& price = tables_->price(rendezvous.collective(), where_.placement, true);
+  const Price& price = tables_->price(rendezvous.collective(), placement_, true);
   if (price.network && domain_) {
     scheduler.send(make_event(now + price.leg_ps, EventKind::transfer, *domain_,
                               static_cast<std::uint32_t>(rendezvous.lane()), object_,
@@ -53,11 +55,9 @@ void CommunicatorProcess::begin(Rendezvous& rendezvous, std::int64_t now, engine
 }
 
 void CommunicatorProcess::end(Rendezvous& rendezvous, std::int64_t time_ps, engine::Scheduler& scheduler) {
-  const auto& family = tables_->job.families[where_.family];
   const auto& objects = *tables_->objects;
-  std::int64_t members = family.members();
-  for (std::int64_t member = 0; member < members; ++member) {
-    std::int64_t device = family.device(where_.group, member);
+  for (std::int64_t member = 0; member < members_.count(); ++member) {
+    std::int64_t device = members_.device(member);
     std::uint32_t island = objects.island_of(device);
     auto stream = static_cast<std::uint32_t>(rendezvous.stream_of(static_cast<std::uint32_t>(member)));
     scheduler.send(make_event(time_ps, EventKind::collective_ended, island, stream,
@@ -70,6 +70,11 @@ void CommunicatorProcess::end(Rendezvous& rendezvous, std::int64_t time_ps, engi
 
 bool CommunicatorProcess::finished() const {
   return std::all_of(lanes_.all().begin(), lanes_.all().end(), [](const Rendezvous& r) { return r.idle(); });
+}
+
+void CommunicatorProcess::report(Result& result) const {
+  const auto copies = tables_->options.folding ? tables_->options.folding->copies(object_) : 1;
+  result.collectives += static_cast<std::uint64_t>(copies) * collectives_;
 }
 
 std::vector<std::string> CommunicatorProcess::blocked() const {

@@ -27,7 +27,7 @@ class CommunicatorProcess final : public engine::LogicalProcess, public Reportin
   std::vector<std::string> blocked() const override;
   std::string name() const override;
 
-  void report(Result& result) const override { result.collectives += collectives_; }
+  void report(Result& result) const override;
 
  private:
   void begin(Rendezvous& rendezvous, std::int64_t now, engine::Scheduler& scheduler);
@@ -36,7 +36,9 @@ class CommunicatorProcess final : public engine::LogicalProcess, public Reportin
   std::shared_ptr<const Tables> tables_;
   std::uint32_t object_;
   const partition::Objects::Communicator& where_;
+  std::uint32_t placement_;
   std::optional<std::uint32_t> domain_;
+  Members members_;
   Lanes lanes_;
   std::uint64_t collectives_ = 0;
 };

@@ -26,6 +26,8 @@ class Device {
   Device(const Tables& tables, std::int64_t id, bool wanted);
 
   std::int64_t id() const { return id_; }
+  /// Fingerprint of the rows written so far.
+  const FactHash& rows() const { return rows_; }
   std::uint32_t program_index() const { return program_index_; }
   bool finished() const;
 
@@ -133,10 +135,10 @@ class Device {
   /// Writes the rows of what has ended by `now`.
   void commit(std::int64_t now, Ledger& ledger);
   void change_residents(int by, std::int64_t now, Ledger& ledger);
-  void record(std::int64_t position, std::int64_t start_ps, std::int64_t end_ps, Ledger& ledger) const {
+  void record(std::int64_t position, std::int64_t start_ps, std::int64_t end_ps, Ledger& ledger) {
     std::int64_t duration = end_ps - start_ps;
-    ledger.hash.add(static_cast<std::uint64_t>(id_), static_cast<std::uint64_t>(position),
-                    static_cast<std::uint64_t>(start_ps), static_cast<std::uint64_t>(duration));
+    rows_.add(static_cast<std::uint64_t>(position), static_cast<std::uint64_t>(start_ps),
+              static_cast<std::uint64_t>(duration));
     if (wanted_) ledger.sink->record(id_, position, Time::picoseconds(start_ps), Time::picoseconds(duration));
   }
   /// A collective has ended at `now` while the compute stream stood still: the part of the gap that no earlier one has
@@ -181,6 +183,7 @@ class Device {
 
   // For the breakdown.
   std::int64_t compute_end_ps_ = 0;
+  FactHash rows_;
   std::int64_t explained_ps_ = 0;  ///< up to here the current gap of the compute stream is accounted for
 };
 

@@ -16,6 +16,11 @@ FabricDomain::FabricDomain(std::shared_ptr<const Tables> tables, std::uint32_t o
 FluidNetwork FabricDomain::make_network() {
   const auto& objects = *tables_->objects;
   const auto& links = objects.links();
+  if (tables_->options.folding) {
+    const auto folded = tables_->options.folding->links(object_);
+    links_.assign(folded.begin(), folded.end());
+    return network_of(links_);
+  }
   for (std::uint32_t communicator : objects.communicators_of(object_)) {
     const auto& where = objects.communicator(communicator);
     std::vector<cost::Collective> kinds;
@@ -31,8 +36,12 @@ FluidNetwork FabricDomain::make_network() {
   }
   std::sort(links_.begin(), links_.end());
   links_.erase(std::unique(links_.begin(), links_.end()), links_.end());
+  return network_of(links_);
+}
+
+FluidNetwork FabricDomain::network_of(const std::vector<std::uint32_t>& links) const {
   std::vector<double> capacities;
-  for (std::uint32_t link : links_) capacities.push_back(links.capacity(link).value);
+  for (std::uint32_t link : links) capacities.push_back(tables_->objects->links().capacity(link).value);
   return {std::move(capacities), tables_->options.network};
 }
 
@@ -42,13 +51,22 @@ const FabricDomain::Footprint& FabricDomain::footprint(std::uint32_t communicato
   if (!is_new) return result;
   const auto& where = tables_->objects->communicator(communicator);
   const auto& links = tables_->objects->links();
-  auto uses = links.uses(tables_->job.families[where.family], where.group, kind);
+  std::vector<Folding::LinkUse> uses;
+  if (tables_->options.folding) {
+    const auto folded = tables_->options.folding->uses(communicator, kind);
+    uses.assign(folded.begin(), folded.end());
+  } else {
+    for (const auto& use : links.uses(tables_->job.families[where.family], where.group, kind)) {
+      uses.push_back({use.link, communicator, use.weight});
+    }
+  }
   for (const auto& use : uses) {
     if (links.is_nic(use.link)) result.busiest = std::max(result.busiest, use.weight);
   }
   for (const auto& use : uses) {
     auto place = std::lower_bound(links_.begin(), links_.end(), use.link);
-    result.uses.push_back({static_cast<std::uint32_t>(place - links_.begin()), use.weight / result.busiest});
+    result.uses.push_back(
+        {static_cast<std::uint32_t>(place - links_.begin()), use.weight / result.busiest, use.communicator});
   }
   return result;
 }
@@ -75,8 +93,7 @@ void FabricDomain::begin(const engine::Event& event, engine::Scheduler& schedule
   std::uint32_t collective = payload_collective(event.payload);
   bool beside_compute = payload_small(event.payload) != 0;
   const graph::CollectiveUse& use = tables_->job.collectives[collective];
-  const auto& where = tables_->objects->communicator(event.member);
-  const Price& price = tables_->price(collective, where.placement, true);
+  const Price& price = tables_->price(collective, tables_->placement(event.member), true);
   const Footprint& print = footprint(event.member, use.kind);
   // In bytes on the busiest NIC, so that collectives share a NIC by bytes, as their packets do. Alone a collective
   // runs at its price, whatever the nominal rate of the NIC.

@@ -38,6 +38,7 @@ class FabricDomain final : public engine::LogicalProcess {
   };
 
   FluidNetwork make_network();
+  FluidNetwork network_of(const std::vector<std::uint32_t>& links) const;
   const Footprint& footprint(std::uint32_t communicator, cost::Collective kind);
   void begin(const engine::Event& event, engine::Scheduler& scheduler);
   void finish(engine::Scheduler& scheduler);

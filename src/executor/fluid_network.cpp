@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <tuple>
 
 namespace proteus::executor {
 namespace {
@@ -19,6 +20,13 @@ constexpr double longest_ps = 9e18;
 
 FluidNetwork::FluidNetwork(std::vector<double> capacities, NetworkMode mode) : mode_(mode), links_(capacities.size()) {
   for (std::size_t i = 0; i < capacities.size(); ++i) links_[i].capacity = capacities[i];
+}
+
+std::vector<FluidNetwork::User>::iterator FluidNetwork::place(std::vector<User>& users, std::uint32_t order,
+                                                              std::uint64_t key) {
+  return std::lower_bound(users.begin(), users.end(), std::pair(order, key), [](const User& user, const auto& sought) {
+    return std::tie(user.order, user.key) < std::tie(sought.first, sought.second);
+  });
 }
 
 void FluidNetwork::start(std::uint64_t key, double work, double cap, std::span<const Use> uses, std::int64_t now_ps) {
@@ -36,9 +44,7 @@ void FluidNetwork::start(std::uint64_t key, double work, double cap, std::span<c
   transfer = {key, cap, 0, work, now_ps, never, uses, version, false};
   for (const Use& use : uses) {
     auto& users = links_[use.link].users;
-    auto place =
-        std::lower_bound(users.begin(), users.end(), key, [](const User& u, std::uint64_t k) { return u.key < k; });
-    users.insert(place, {key, slot, use.weight});
+    users.insert(place(users, use.order, key), {key, use.order, slot, use.weight});
   }
   started_.push_back(key);
 }
@@ -54,9 +60,7 @@ std::vector<std::uint64_t> FluidNetwork::finish(std::int64_t now_ps) {
       if (mode_ == NetworkMode::fair_share || load(use.link) >= link.capacity * (1 - tolerance)) {
         released_.push_back(use.link);
       }
-      auto place = std::lower_bound(link.users.begin(), link.users.end(), done.key,
-                                    [](const User& u, std::uint64_t k) { return u.key < k; });
-      link.users.erase(place);
+      link.users.erase(place(link.users, use.order, done.key));
     }
     ++transfer.version;
     free_.push_back(done.slot);
@@ -85,9 +89,15 @@ double FluidNetwork::load(std::uint32_t link) const {
 }
 
 bool FluidNetwork::fits_at_cap(const Transfer& transfer) const {
-  return std::all_of(transfer.uses.begin(), transfer.uses.end(), [&](const Use& use) {
-    return load(use.link) + use.weight * transfer.cap <= links_[use.link].capacity * (1 + tolerance);
-  });
+  for (std::size_t i = 0; i < transfer.uses.size();) {
+    const std::uint32_t link = transfer.uses[i].link;
+    double after = load(link);
+    for (; i < transfer.uses.size() && transfer.uses[i].link == link; ++i) {
+      after += transfer.uses[i].weight * transfer.cap;
+    }
+    if (after > links_[link].capacity * (1 + tolerance)) return false;
+  }
+  return true;
 }
 
 void FluidNetwork::solve(std::int64_t now_ps) {

@@ -21,14 +21,16 @@ namespace proteus::executor {
 /// changes.
 class FluidNetwork {
  public:
+  /// A transfer that stands for several may load a link more than once, in their places.
   struct Use {
     std::uint32_t link = 0;
-    double weight = 0;  ///< > 0
+    double weight = 0;        ///< > 0
+    std::uint32_t order = 0;  ///< among the users of the link; ties go by key
   };
 
   FluidNetwork(std::vector<double> capacities, NetworkMode mode);
 
-  /// `uses` must outlive the transfer; `key` is not active; `cap` > 0, per second.
+  /// `uses`, ascending by link, must outlive the transfer; `key` is not active; `cap` > 0, per second.
   void start(std::uint64_t key, double work, double cap, std::span<const Use> uses, std::int64_t now_ps);
   /// Takes out what has ended by `now_ps`: keys, ascending.
   std::vector<std::uint64_t> finish(std::int64_t now_ps);
@@ -56,12 +58,15 @@ class FluidNetwork {
   };
   struct User {
     std::uint64_t key = 0;
+    std::uint32_t order = 0;
     std::uint32_t slot = 0;
     double weight = 0;
   };
+  /// Where the users of a link have, or would have, this one.
+  static std::vector<User>::iterator place(std::vector<User>& users, std::uint32_t order, std::uint64_t key);
   struct Link {
     double capacity = 0;
-    std::vector<User> users;  ///< ascending keys
+    std::vector<User> users;  ///< by order and key
     bool in_component = false;
     // While a component is solved:
     double left = 0;         ///< capacity that fixed transfers leave

@@ -52,7 +52,7 @@ void Island::find_groups() {
 void Island::add_group(std::uint32_t family, std::int64_t number) {
   const auto& f = tables_->job.families[family];
   Group group{
-      family, number, tables_->objects->placement_index(family, number), {}, {}, {}, {*tables_, family, number}};
+      family, number, tables_->objects->placement_index(family, number), {}, {}, {}, {*tables_, number, {f, number}}};
   for (std::int64_t member = 0; member < f.members(); ++member) {
     group.members.push_back(static_cast<std::uint32_t>(f.device(number, member) - devices_.front().id()));
   }
@@ -142,9 +142,10 @@ void Island::launch(std::uint32_t index, graph::Stream stream, engine::Scheduler
   const std::int64_t now = scheduler.now().ps();
   if (auto object = tables_->objects->object_of(family, place->group)) {
     device.launch(stream, now, true, ledger_);
-    const Price& price = tables_->price(collective, tables_->objects->communicator(*object).placement, true);
-    scheduler.send(make_event(now + price.leg_ps, EventKind::arrived, *object,
-                              static_cast<std::uint32_t>(lane_of(stream)), static_cast<std::uint32_t>(place->member),
+    const std::uint32_t communicator = tables_->communicator(*object);
+    const Price& price = tables_->price(collective, tables_->placement(communicator), true);
+    scheduler.send(make_event(now + price.leg_ps, EventKind::arrived, communicator,
+                              static_cast<std::uint32_t>(lane_of(stream)), member_of(communicator, *place, device.id()),
                               pack_payload(collective, static_cast<std::uint32_t>(stream))));
     return;
   }
@@ -154,6 +155,12 @@ void Island::launch(std::uint32_t index, graph::Stream stream, engine::Scheduler
   if (rendezvous.arrive(static_cast<std::uint32_t>(place->member), stream, collective, now)) {
     begin(group, rendezvous, scheduler);
   }
+}
+
+std::uint32_t Island::member_of(std::uint32_t communicator, const graph::CommunicatorFamily::Place& place,
+                                std::int64_t device) const {
+  if (!tables_->options.folding) return static_cast<std::uint32_t>(place.member);
+  return static_cast<std::uint32_t>(tables_->members(communicator).number_of(device));
 }
 
 void Island::begin(std::uint32_t index, Rendezvous& rendezvous, engine::Scheduler& scheduler) {
@@ -253,22 +260,32 @@ std::vector<std::string> Island::blocked() const {
 std::string Island::name() const { return fmt::format("island {}", object_); }
 
 void Island::report(Result& result) const {
+  const std::uint32_t alone[] = {object_};
+  const std::span<const std::uint32_t> alike =
+      tables_->options.folding ? tables_->options.folding->islands_of(object_) : std::span<const std::uint32_t>(alone);
+  const std::int64_t copies = std::ssize(alike);
+  for (std::uint32_t island : alike) {
+    const std::int64_t first = tables_->objects->first_device(island) - devices_.front().id();
+    for (const Device& device : devices_) {
+      result.hash.add(static_cast<std::uint64_t>(first + device.id()), device.rows());
+    }
+  }
   for (std::size_t i = 0; i < ledger_.iteration_end_ps.size(); ++i) {
     result.iteration_end[i] = std::max(result.iteration_end[i], Time::picoseconds(ledger_.iteration_end_ps[i]));
   }
   for (std::size_t i = 0; i < ledger_.classes.size(); ++i) {
     const ClassResult& mine = ledger_.classes[i];
     ClassResult& all = result.classes[i];
-    all.devices += mine.devices;
-    all.sum.compute += mine.sum.compute;
-    for (std::size_t k = 0; k < mine.sum.exposed.size(); ++k) all.sum.exposed[k] += mine.sum.exposed[k];
-    all.sum.bubble += mine.sum.bubble;
-    all.sum.skew += mine.sum.skew;
-    all.sum.host += mine.sum.host;
+    all.devices += copies * mine.devices;
+    const auto add = [copies](Time& sum, Time own) { sum += Time::picoseconds(copies * own.ps()); };
+    add(all.sum.compute, mine.sum.compute);
+    for (std::size_t k = 0; k < mine.sum.exposed.size(); ++k) add(all.sum.exposed[k], mine.sum.exposed[k]);
+    add(all.sum.bubble, mine.sum.bubble);
+    add(all.sum.skew, mine.sum.skew);
+    add(all.sum.host, mine.sum.host);
   }
-  result.hash.merge(ledger_.hash);
-  result.rows += ledger_.rows;
-  result.collectives += ledger_.collectives;
+  result.rows += static_cast<std::uint64_t>(copies) * ledger_.rows;
+  result.collectives += static_cast<std::uint64_t>(copies) * ledger_.collectives;
 }
 
 }  // namespace proteus::executor

@@ -56,6 +56,9 @@ class Island final : public engine::LogicalProcess, public Reporting {
   /// Lets a device do whatever it can do now, and sees to it that it is asked again in time.
   void advance(std::uint32_t device, engine::Scheduler& scheduler);
   void launch(std::uint32_t device, graph::Stream stream, engine::Scheduler& scheduler);
+  /// Number of one of its devices in a communicator with other islands.
+  std::uint32_t member_of(std::uint32_t communicator, const graph::CommunicatorFamily::Place& place,
+                          std::int64_t device) const;
   void poll(std::uint32_t device, std::int64_t time_ps, engine::Scheduler& scheduler);
   /// All members of an inner communicator are there.
   void begin(std::uint32_t group, Rendezvous& rendezvous, engine::Scheduler& scheduler);

@@ -12,7 +12,6 @@ namespace proteus::executor {
 /// What a logical process has found so far; collect() adds them up.
 struct Ledger {
   RowSink* sink = nullptr;
-  StateHash hash;
   std::uint64_t rows = 0;
   std::uint64_t collectives = 0;
   std::vector<std::int64_t> iteration_end_ps;

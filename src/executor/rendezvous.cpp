@@ -17,19 +17,18 @@ bool match(const graph::CollectiveUse& a, const graph::CollectiveUse& b) {
 
 }  // namespace
 
-Rendezvous::Rendezvous(const Tables& tables, std::uint32_t family, std::int64_t group, graph::Stream lane)
+Rendezvous::Rendezvous(const Tables& tables, std::int64_t group, const Members& members, graph::Stream lane)
     : tables_(&tables),
-      family_(family),
+      members_(members),
       group_(group),
       lane_(lane),
-      streams_(static_cast<std::size_t>(tables.job.families[family].members()), absent) {}
+      streams_(static_cast<std::size_t>(members.count()), absent) {}
 
 bool Rendezvous::arrive(std::uint32_t member, graph::Stream stream, std::uint32_t collective, std::int64_t time_ps) {
   const auto& uses = tables_->job.collectives;
-  const auto& family = tables_->job.families[family_];
   if (streams_[member] != absent) {
     throw SimulationError(fmt::format("device {} calls {} while its last collective there is under way",
-                                      family.device(group_, member), tables_->describe(collective, group_)));
+                                      members_.device(member), tables_->describe(collective, group_)));
   }
   if (arrived_ == 0) {
     collective_ = collective;
@@ -37,8 +36,8 @@ bool Rendezvous::arrive(std::uint32_t member, graph::Stream stream, std::uint32_
     beside_compute_ = false;
     last_arrival_ps_ = time_ps;
   } else if (collective != collective_ && !match(uses[collective], uses[collective_])) {
-    throw SimulationError(fmt::format("device {} calls {} where device {} calls {}", family.device(group_, member),
-                                      tables_->describe(collective, group_), family.device(group_, first_member_),
+    throw SimulationError(fmt::format("device {} calls {} where device {} calls {}", members_.device(member),
+                                      tables_->describe(collective, group_), members_.device(first_member_),
                                       tables_->describe(collective_, group_)));
   }
   // Members may differ in what they run beside it and what they count it as; the order of arrivals must not tell.
@@ -55,14 +54,13 @@ void Rendezvous::end() {
 }
 
 std::string Rendezvous::describe() const {
-  const auto& family = tables_->job.families[family_];
   std::string missing;
   constexpr int most = 8;
   int count = 0;
   for (std::uint32_t member = 0; member < streams_.size(); ++member) {
     if (has_arrived(member)) continue;
     if (++count > most) continue;
-    missing += fmt::format("{}{}", missing.empty() ? "" : ", ", family.device(group_, member));
+    missing += fmt::format("{}{}", missing.empty() ? "" : ", ", members_.device(member));
   }
   if (count > most) missing += fmt::format(" and {} more", count - most);
   std::string text =
@@ -74,7 +72,7 @@ std::string Rendezvous::describe() const {
 Rendezvous& Lanes::at(graph::Stream lane) {
   auto found = std::find_if(lanes_.begin(), lanes_.end(), [lane](const Rendezvous& r) { return r.lane() == lane; });
   if (found != lanes_.end()) return *found;
-  return lanes_.emplace_back(*tables_, family_, group_, lane);
+  return lanes_.emplace_back(*tables_, group_, members_, lane);
 }
 
 }  // namespace proteus::executor

@@ -13,7 +13,7 @@ namespace proteus::executor {
 /// what. Streams are in order, so at most one instance is under way.
 class Rendezvous {
  public:
-  Rendezvous(const Tables& tables, std::uint32_t family, std::int64_t group, graph::Stream lane);
+  Rendezvous(const Tables& tables, std::int64_t group, const Members& members, graph::Stream lane);
 
   /// A member launches `collective` at `time_ps`. True for the last of them.
   /// Throws SimulationError where members call different collectives.
@@ -38,8 +38,8 @@ class Rendezvous {
   static constexpr std::uint8_t absent = 0xff;
 
   const Tables* tables_;
-  std::uint32_t family_;
-  std::int64_t group_;
+  Members members_;
+  std::int64_t group_;  ///< for messages
   graph::Stream lane_;
   bool beside_compute_ = false;
   std::uint32_t collective_ = graph::no_collective;
@@ -52,8 +52,8 @@ class Rendezvous {
 /// The lanes of one communicator, made as they come into use.
 class Lanes {
  public:
-  Lanes(const Tables& tables, std::uint32_t family, std::int64_t group)
-      : tables_(&tables), family_(family), group_(group) {}
+  Lanes(const Tables& tables, std::int64_t group, const Members& members)
+      : tables_(&tables), group_(group), members_(members) {}
 
   Rendezvous& at(graph::Stream lane);
   std::vector<Rendezvous>& all() { return lanes_; }
@@ -61,8 +61,8 @@ class Lanes {
 
  private:
   const Tables* tables_;
-  std::uint32_t family_;
   std::int64_t group_;
+  Members members_;
   std::vector<Rendezvous> lanes_;
 };
 

@@ -109,6 +109,24 @@ const Price& Tables::price(std::uint32_t collective, std::uint32_t placement, bo
   return price;
 }
 
+std::uint32_t Tables::communicator(std::uint32_t object) const {
+  return options.folding ? options.folding->representative(object) : object;
+}
+
+std::uint32_t Tables::placement(std::uint32_t communicator) const {
+  return options.folding ? options.folding->placement(communicator) : objects->communicator(communicator).placement;
+}
+
+std::optional<std::uint32_t> Tables::domain(std::uint32_t communicator) const {
+  return options.folding ? options.folding->domain(communicator) : objects->domain_of(communicator);
+}
+
+Members Tables::members(std::uint32_t communicator) const {
+  if (options.folding) return Members(options.folding->members(communicator));
+  const auto& where = objects->communicator(communicator);
+  return {job.families[where.family], where.group};
+}
+
 std::int64_t Tables::delay(std::int64_t device, std::int64_t position) const {
   Delay key{device, position, {}};
   std::int64_t sum = 0;

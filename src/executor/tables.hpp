@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "jitter.hpp"
+#include "proteus/executor/folding.hpp"
 #include "proteus/executor/run.hpp"
 #include "proteus/partition/objects.hpp"
 
@@ -32,6 +36,28 @@ struct Price {
   std::int64_t transfer(bool beside_compute) const { return beside_compute ? slowed_ps : transfer_ps; }
 };
 
+/// Devices that meet in one communicator, numbered: all of a group, or those that stand for them.
+class Members {
+ public:
+  Members(const graph::CommunicatorFamily& family, std::int64_t group) : family_(&family), group_(group) {}
+  explicit Members(std::span<const std::int64_t> folded) : folded_(folded) {}
+
+  std::int64_t count() const { return family_ != nullptr ? family_->members() : std::ssize(folded_); }
+  std::int64_t device(std::int64_t member) const {
+    return family_ != nullptr ? family_->device(group_, member) : folded_[static_cast<std::size_t>(member)];
+  }
+  /// `device` is one of them.
+  std::int64_t number_of(std::int64_t device) const {
+    if (family_ != nullptr) return family_->locate(device)->member;
+    return std::lower_bound(folded_.begin(), folded_.end(), device) - folded_.begin();
+  }
+
+ private:
+  const graph::CommunicatorFamily* family_ = nullptr;
+  std::int64_t group_ = 0;
+  std::span<const std::int64_t> folded_;
+};
+
 /// What all logical processes of a rank look up and nobody changes.
 class Tables {
  public:
@@ -52,6 +78,14 @@ class Tables {
   /// Delay that the user added to a compute op, in ps.
   std::int64_t delay(std::int64_t device, std::int64_t position) const;
   bool has_delays(std::int64_t device) const;
+
+  /// The communicator that is simulated in place of this one.
+  std::uint32_t communicator(std::uint32_t object) const;
+  /// By which placement a simulated communicator is priced.
+  std::uint32_t placement(std::uint32_t communicator) const;
+  std::optional<std::uint32_t> domain(std::uint32_t communicator) const;
+  /// Who meets in a communicator.
+  Members members(std::uint32_t communicator) const;
 
   /// "all-reduce 'layers[3].attention.proj' of 1024 B on tp #5"; `group` < 0 leaves the number out.
   std::string describe(std::uint32_t collective, std::int64_t group) const;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -11,6 +12,9 @@
 #include "proteus/engine/transport.hpp"
 
 namespace proteus::engine {
+
+/// Owner of a logical process that the run leaves out, because another stands for it. Nobody may send to it.
+inline constexpr std::uint32_t no_rank = std::numeric_limits<std::uint32_t>::max();
 
 /// Counts of one rank; sums and extremes over ranks are the caller's.
 struct Statistics {
@@ -25,7 +29,7 @@ struct Statistics {
 /// The logical processes that one (MPI or virtual) rank hosts, and their pending events.
 class LocalEngine {
  public:
-  /// `owner[object]`: the rank that hosts each logical process of the model; shared by all ranks.
+  /// `owner[object]`: the rank that hosts each logical process of the model, or no_rank; shared by all ranks.
   /// `lookahead`: the shortest delay of any message between logical processes.
   LocalEngine(int rank, std::shared_ptr<const std::vector<std::uint32_t>> owner, Time lookahead);
   ~LocalEngine();
@@ -54,7 +58,7 @@ struct Hooks {
   std::function<void(int rank, std::int64_t agreed)> advanced;
 };
 
-/// The reference: one loop over all events in order, no windows, no promises asked. `engine` must host every process.
+/// The reference: one loop over all events in order, no windows, no promises asked. `engine` must host every process of the run.
 /// Throws SimulationError with the wait-for chain on deadlock.
 void run_sequential(LocalEngine& engine, const Hooks& hooks);
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +16,8 @@
 #include "proteus/graph/program.hpp"
 
 namespace proteus::executor {
+
+class Folding;
 
 enum class NetworkMode : std::uint8_t { max_min, fair_share };
 
@@ -29,6 +32,8 @@ struct Options {
   std::uint64_t seed = 0;
   double compute_jitter = 0;  ///< relative standard deviation; factors lie in [1 - 3 sigma, 1 + 3 sigma], at least 0.5
   std::vector<Delay> delays;  ///< added to the duration of single compute ops
+  /// What stands for what; null where everything is simulated. Made with the same options.
+  std::shared_ptr<const Folding> folding;
 };
 
 /// Where the time of one device went in one iteration; the fields add up to the length of the iteration.

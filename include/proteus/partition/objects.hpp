@@ -54,6 +54,8 @@ class Objects {
   std::optional<std::uint32_t> object_of(std::uint32_t family, std::int64_t group) const;
   /// The domain's object; nothing where none of the communicator's collectives goes on the fabric.
   std::optional<std::uint32_t> domain_of(std::uint32_t communicator_object) const;
+  /// Kinds of collectives of this communicator that go on the fabric, each once.
+  std::vector<cost::Collective> fabric_kinds(std::uint32_t communicator_object) const;
   /// Communicators of a domain, ascending.
   std::span<const std::uint32_t> communicators_of(std::uint32_t domain_object) const {
     return members_[domain_object - first_domain()];
