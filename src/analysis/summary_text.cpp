@@ -86,6 +86,11 @@ std::string to_text(const Summary& s) {
   table.heading("simulation");
   table.line("state hash", e.state_hash);
   table.line("ranks", fmt::format("{} ({})", e.ranks, e.mode));
+  if (e.fold != "none") {
+    table.line("folded", fmt::format("{}: {} GPUs stand for {}", e.fold, e.devices_simulated, s.devices));
+    for (const std::string& assumption : e.assumptions) table.line("  assumes", assumption);
+    if (e.fold == "approx" && e.assumptions.empty()) table.line("  assumes", "nothing: exact folding gives the same");
+  }
   table.line("rows, events", fmt::format("{}, {}", e.rows, e.events));
   table.line("windows", fmt::format("{}", e.windows));
   table.line("messages", fmt::format("{} local, {} between ranks", e.messages_local, e.messages_remote));

@@ -19,6 +19,7 @@
 #include "prepared_job.hpp"
 #include "proteus/analysis/summary.hpp"
 #include "proteus/engine/mpi_transport.hpp"
+#include "proteus/executor/folding.hpp"
 #include "proteus/executor/simulation.hpp"
 #include "proteus/io/timeline.hpp"
 #include "proteus/partition/assignment.hpp"
@@ -40,10 +41,18 @@ struct Settings {
   std::string output;
   std::string json;
   std::string partition;
+  std::optional<executor::FoldMode> fold;
   int virtual_ranks = 0;  ///< 0: real ranks
   bool sequential = false;
   std::string command_line;
 };
+
+std::optional<executor::FoldMode> fold_mode(const std::string& text) {
+  if (text == "none") return std::nullopt;
+  if (text == "exact") return executor::FoldMode::exact;
+  if (text == "approx") return executor::FoldMode::approx;
+  throw UsageError("--fold takes none, exact or approx, not '" + text + "'");
+}
 
 std::optional<Settings> parse_settings(const std::vector<std::string>& arguments) {
   po::options_description options("options");
@@ -57,6 +66,8 @@ std::optional<Settings> parse_settings(const std::vector<std::string>& arguments
   add("partition", po::value<std::string>()->default_value("replica"),
       "block, replica or random:SEED: which rank simulates which nodes; results do not depend on it");
   add("virtual-ranks", po::value<int>(), "simulate with this many ranks in one process");
+  add("fold", po::value<std::string>()->default_value("none"),
+      "none, exact or approx: simulate one node of each kind for all that are alike; exact gives what none does");
   add("sequential", "one loop over all events, without windows: the reference");
   po::variables_map values;
   if (!parse(arguments, "proteus simulate EXPERIMENT.yaml [options]", options, {"EXPERIMENT"}, values))
@@ -74,6 +85,7 @@ std::optional<Settings> parse_settings(const std::vector<std::string>& arguments
     settings.virtual_ranks = values["virtual-ranks"].as<int>();
     if (settings.virtual_ranks < 1) throw UsageError("--virtual-ranks takes a positive number");
   }
+  settings.fold = fold_mode(values["fold"].as<std::string>());
   settings.sequential = values.contains("sequential");
   if (settings.sequential && settings.virtual_ranks > 0)
     throw UsageError("--sequential and --virtual-ranks exclude each other");
@@ -109,14 +121,17 @@ class Run {
         mpi_(mpi),
         ranks_(settings.virtual_ranks > 0 ? settings.virtual_ranks : mpi.ranks()),
         objects_(std::make_shared<const partition::Objects>(job_, prepared.experiment.cluster)),
-        assignment_(partition::assign(job_, objects_, partition::policy_from(settings.partition), ranks_)) {
+        assignment_(assign()) {
     for (int rank = 0; rank < ranks_; ++rank) {
       if (settings.virtual_ranks > 0 || rank == mpi.rank()) local_.push_back(rank);
     }
     if (!settings.output.empty() && prepared.experiment.simulate.trace != io::TraceLevel::none) open_timeline();
+    if (writer_ && options_.folding) {
+      folded_sink_ = std::make_unique<executor::FoldedSink>(*objects_, *options_.folding, *writer_);
+    }
+    executor::RowSink* sink = folded_sink_ ? folded_sink_.get() : static_cast<executor::RowSink*>(writer_.get());
     for (int rank : local_) {
-      engines_.push_back(
-          executor::make_engine(job_, prepared.experiment.cluster, options_, assignment_, rank, writer_.get()));
+      engines_.push_back(executor::make_engine(job_, prepared.experiment.cluster, options_, assignment_, rank, sink));
     }
   }
 
@@ -136,6 +151,12 @@ class Run {
     engine.ranks = ranks_;
     engine.seconds = seconds;
     engine.seconds_compile = prepared_.compile_seconds;
+    engine.devices_simulated = job_.devices;
+    if (options_.folding) {
+      engine.fold = options_.folding->mode() == executor::FoldMode::exact ? "exact" : "approx";
+      engine.devices_simulated = options_.folding->devices();
+      engine.assumptions = options_.folding->assumptions();
+    }
     add_statistics(engine);
     if (settings_.virtual_ranks == 0) {
       const auto packed = mpi_.gather(executor::pack(results.front()));
@@ -149,6 +170,12 @@ class Run {
   }
 
  private:
+  partition::Assignment assign() {
+    if (!settings_.fold) return partition::assign(job_, objects_, partition::policy_from(settings_.partition), ranks_);
+    options_.folding = std::make_shared<const executor::Folding>(job_, objects_, options_, *settings_.fold);
+    return options_.folding->assign(ranks_);
+  }
+
   void open_timeline() {
     io::TimelineOptions options;
     options.file = settings_.output;
@@ -166,7 +193,8 @@ class Run {
                      {"partition", settings_.partition}};
     std::vector<std::int64_t> devices;
     for (int rank : local_) {
-      const auto own = partition::local_devices(assignment_, rank);
+      const auto own = options_.folding ? options_.folding->devices_of(assignment_, rank)
+                                        : partition::local_devices(assignment_, rank);
       devices.insert(devices.end(), own.begin(), own.end());
     }
     std::sort(devices.begin(), devices.end());
@@ -232,10 +260,11 @@ class Run {
   const MpiSession& mpi_;
   int ranks_;
   std::shared_ptr<const partition::Objects> objects_;
-  partition::Assignment assignment_;
   executor::Options options_ = executor_options(prepared_.experiment.simulate);
+  partition::Assignment assignment_;
   std::vector<int> local_;
   std::unique_ptr<io::TimelineWriter> writer_;
+  std::unique_ptr<executor::FoldedSink> folded_sink_;
   std::vector<engine::LocalEngine> engines_;
 };
 
@@ -260,6 +289,7 @@ int run_simulate(const std::vector<std::string>& arguments) {
   const auto settings = parse_settings(arguments);
   if (!settings) return exit_success;
   const PreparedJob prepared = prepare(settings->experiment, settings->overrides);
+  if (settings->fold) executor::Folding::check(executor_options(prepared.experiment.simulate), *settings->fold);
   partition::policy_from(settings->partition);  // a wrong one is told before MPI starts
   if (!settings->json.empty()) check_folder(settings->json);
   std::signal(SIGTERM, request_stop);

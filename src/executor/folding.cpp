@@ -50,10 +50,7 @@ double price(const graph::Job& job, const partition::Objects& objects, std::uint
 Folding::Folding(const graph::Job& job, std::shared_ptr<const partition::Objects> objects, const Options& options,
                  FoldMode mode)
     : job_(job), objects_(std::move(objects)), mode_(mode) {
-  if (mode == FoldMode::exact && options.compute_jitter > 0) {
-    throw InputError({}, "simulate.compute_jitter", "with jitter no device is like another, nothing folds exactly",
-                     "0, or --fold approx");
-  }
+  check(options, mode);
   const Refinement refinement(job, *objects_, options, mode);
   take_islands(refinement);
   take_communicators(refinement);
@@ -62,6 +59,13 @@ Folding::Folding(const graph::Job& job, std::shared_ptr<const partition::Objects
   if (options.compute_jitter > 0) {
     assumptions_.push_back(fmt::format("{} of {} devices draw jitter: groups wait for the slowest of these, not of all",
                                        devices_, job.devices));
+  }
+}
+
+void Folding::check(const Options& options, FoldMode mode) {
+  if (mode == FoldMode::exact && options.compute_jitter > 0) {
+    throw InputError({}, "simulate.compute_jitter", "with jitter no device is like another, so nothing folds exactly",
+                     "0, or --fold approx");
   }
 }
 

@@ -36,6 +36,9 @@ struct EngineSummary {
   std::string state_hash;
   std::string mode;  ///< "sequential", "virtual ranks", "mpi"
   std::int64_t ranks = 1;
+  std::string fold = "none";             ///< "none", "exact", "approx"
+  std::int64_t devices_simulated = 0;    ///< others are like them
+  std::vector<std::string> assumptions;  ///< of approximate folding
   std::uint64_t events = 0;
   std::uint64_t rows = 0;
   std::uint64_t collectives = 0;

@@ -34,6 +34,9 @@ class Folding {
   Folding(const graph::Job& job, std::shared_ptr<const partition::Objects> objects, const Options& options,
           FoldMode mode);
 
+  /// What the constructor throws, before there is anything to fold.
+  static void check(const Options& options, FoldMode mode);
+
   FoldMode mode() const { return mode_; }
   /// What approximate folding took for granted of this job; empty where it is exact.
   const std::vector<std::string>& assumptions() const { return assumptions_; }
