@@ -198,6 +198,7 @@ Job compile(const CompileInput& input) {
                           plans,
                           deal(graph, strategy.stages, pipeline.stages * pipeline.chunks),
                           std::vector<int>(graph.ops.size()),
+                          graph.consumers(),
                           pipeline.stages,
                           collectives,
                           names,

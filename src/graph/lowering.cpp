@@ -44,7 +44,7 @@ bool LoweringContext::recomputed(model::OpId id) const {
 }
 
 int LoweringContext::reader_behind(model::TensorId tensor, int chunk) const {
-  for (model::OpId reader : graph.consumers(tensor)) {
+  for (model::OpId reader : readers[tensor]) {
     if (chunk_of[reader] > chunk) return chunk_of[reader];
   }
   return -1;

@@ -20,8 +20,9 @@ struct LoweringContext {
   const strategy::Mesh& mesh;
   const model::Graph& graph;
   const std::vector<strategy::OpPlan>& plans;
-  std::vector<std::vector<model::OpId>> chunks;  ///< ops of each global chunk, in order
-  std::vector<int> chunk_of;                     ///< global chunk of each op
+  std::vector<std::vector<model::OpId>> chunks;   ///< ops of each global chunk, in order
+  std::vector<int> chunk_of;                      ///< global chunk of each op
+  std::vector<std::vector<model::OpId>> readers;  ///< of each tensor
   std::int64_t stages = 1;
   Collectives& collectives;
   Names& names;

@@ -75,15 +75,15 @@ double Op::forward_flops() const {
   }
 }
 
-std::vector<OpId> Graph::consumers(TensorId tensor) const {
-  std::vector<OpId> found;
+std::vector<std::vector<OpId>> Graph::consumers() const {
+  std::vector<std::vector<OpId>> readers(tensors.size());
   for (OpId id = 0; id < ops.size(); ++id) {
-    const auto& inputs = ops[id].inputs;
-    if (std::any_of(inputs.begin(), inputs.end(), [&](const Operand& o) { return o.tensor == tensor; })) {
-      found.push_back(id);
+    for (const Operand& operand : ops[id].inputs) {
+      auto& found = readers[operand.tensor];
+      if (found.empty() || found.back() != id) found.push_back(id);
     }
   }
-  return found;
+  return readers;
 }
 
 }  // namespace proteus::model

@@ -103,8 +103,8 @@ struct Graph {
   std::vector<Op> ops;
   std::int64_t layers = 0;
 
-  /// Ops that read `tensor`, in order.
-  std::vector<OpId> consumers(TensorId tensor) const;
+  /// Ops that read each tensor, in order.
+  std::vector<std::vector<OpId>> consumers() const;
 };
 
 /// What the model does not say but its graph depends on.

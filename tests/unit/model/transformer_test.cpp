@@ -191,7 +191,8 @@ TEST(Transformer, ConsumersOfATensor) {
   const auto add =
       std::find_if(graph.ops.begin(), graph.ops.end(), [](const Op& op) { return op.path == "layers[3].mlp.add"; });
   std::vector<std::string> readers;
-  for (OpId id : graph.consumers(add->outputs.at(0).tensor)) readers.push_back(graph.ops[id].path);
+  const auto consumers = graph.consumers();
+  for (OpId id : consumers.at(add->outputs.at(0).tensor)) readers.push_back(graph.ops[id].path);
   EXPECT_EQ(readers, (std::vector<std::string>{"layers[4].attention.norm", "layers[4].attention.add"}));
 }
 
