@@ -13,8 +13,13 @@ namespace {
 /// Sums of rates carry rounding errors of some 1e-16; what is fuller than this is full.
 constexpr double tolerance = 1e-9;
 constexpr double picoseconds_per_second = 1e12;
+/// Where the fraction of a picosecond rounds up: far from every simple fraction, as bytes over rates often are. Equal
+/// transfers may differ by some 1e-16 in their rates, by the order of sums, and must end in the same picosecond.
+constexpr double rounds_up_from = 0.6180339887498949;  // the golden ratio
 /// A transfer that would take longer than the clock lasts does not end.
 constexpr double longest_ps = 9e18;
+
+std::int64_t whole_ps(double time) { return static_cast<std::int64_t>(std::floor(time + (1 - rounds_up_from))); }
 
 }  // namespace
 
@@ -226,7 +231,7 @@ void FluidNetwork::set_rate(std::uint32_t slot, double rate, std::int64_t now_ps
   transfer.since_ps = now_ps;
   transfer.rate = rate;
   double left_ps = rate > 0 ? transfer.work / rate * picoseconds_per_second : longest_ps;
-  transfer.finish_ps = left_ps < longest_ps ? now_ps + std::llround(left_ps) : never;
+  transfer.finish_ps = left_ps < longest_ps ? now_ps + whole_ps(left_ps) : never;
   ++transfer.version;
   if (transfer.finish_ps != never) completions_.push({transfer.finish_ps, transfer.key, slot, transfer.version});
 }

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "proteus/engine/transport.hpp"
+#include "proteus/executor/folding.hpp"
 #include "proteus/executor/simulation.hpp"
 #include "proteus/graph/program.hpp"
 #include "proteus/partition/assignment.hpp"
@@ -170,15 +172,23 @@ struct How {
   int ranks = 0;  ///< 0: the sequential loop
   partition::Policy policy;
   std::uint64_t shuffle = 0;  ///< seed of a transport that disturbs; 0: none
+  std::optional<FoldMode> fold = std::nullopt;
 };
 
-inline Outcome simulate(const JobBuilder& builder, const Options& options = {}, const How& how = {}) {
+inline Outcome simulate(const JobBuilder& builder, Options options = {}, const How& how = {}) {
   auto objects = std::make_shared<const partition::Objects>(builder.job, builder.cluster);
   auto assignment = partition::assign(builder.job, objects, how.policy, std::max(1, how.ranks));
   Recorder recorder;
+  std::optional<FoldedSink> folded;
+  RowSink* sink = &recorder;
+  if (how.fold) {
+    options.folding = std::make_shared<const Folding>(builder.job, objects, options, *how.fold);
+    assignment = options.folding->assign(std::max(1, how.ranks));
+    sink = &folded.emplace(*objects, *options.folding, recorder);
+  }
   std::vector<engine::LocalEngine> engines;
   for (int rank = 0; rank < assignment.ranks; ++rank) {
-    engines.push_back(make_engine(builder.job, builder.cluster, options, assignment, rank, &recorder));
+    engines.push_back(make_engine(builder.job, builder.cluster, options, assignment, rank, sink));
   }
   if (how.ranks == 0) {
     engine::run_sequential(engines.front(), {});
