@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <numeric>
 #include <string>
 
@@ -11,6 +12,8 @@
 
 namespace proteus::partition {
 namespace {
+
+constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 
 /// Which of `ranks` even shares takes item `i` of `count`.
 std::uint32_t share(std::uint64_t i, std::uint64_t count, int ranks) {
@@ -65,7 +68,16 @@ Assignment assign(const graph::Job& job, std::shared_ptr<const Objects> objects,
       owner[object] = owner[objects->island_of(first)];
     }
     for (std::uint32_t i = 0; i < objects->domains(); ++i) {
-      owner[objects->first_domain() + i] = share(i, objects->domains(), ranks);
+      const std::uint32_t object = objects->first_domain() + i;
+      // A domain lives with what it connects, if that is on one rank.
+      std::uint32_t home = nowhere;
+      bool together = true;
+      for (std::uint32_t communicator : objects->communicators_of(object)) {
+        if (!objects->joins_domain(communicator)) continue;
+        if (home == nowhere) home = owner[communicator];
+        together = together && owner[communicator] == home;
+      }
+      owner[object] = together && home != nowhere ? home : share(i, objects->domains(), ranks);
     }
   }
   return {ranks, std::move(objects), std::make_shared<const std::vector<std::uint32_t>>(std::move(owner))};

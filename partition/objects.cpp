@@ -31,6 +31,20 @@ bool goes_on_fabric(const graph::CollectiveUse& use, const cost::CollectiveCost&
          negligible_transfer * price.latency.to_seconds();
 }
 
+bool inside_replica(graph::Traffic traffic) {
+  switch (traffic) {
+    case graph::Traffic::tensor:
+    case graph::Traffic::pipeline:
+    case graph::Traffic::embedding:
+      return true;
+    case graph::Traffic::gradient:
+    case graph::Traffic::parameter:
+    case graph::Traffic::scalar:
+      break;
+  }
+  return false;
+}
+
 Objects::Objects(const graph::Job& job, const cluster::Cluster& cluster)
     : job_(job),
       gpus_per_node_(std::max(1, cluster.node.gpus)),
@@ -119,38 +133,109 @@ std::vector<cost::Collective> Objects::fabric_kinds(std::uint32_t communicator_o
   return kinds;
 }
 
+bool Objects::joins_domain(std::uint32_t communicator_object) const {
+  const Communicator& c = communicator(communicator_object);
+  return std::ranges::any_of(uses(c.family), [&](std::uint32_t use) {
+    const auto& collective = job_.collectives[use];
+    const auto price = collective.cost.find(placements_[c.placement]);
+    return inside_replica(collective.traffic) && price != collective.cost.end() &&
+           goes_on_fabric(collective, price->second);
+  });
+}
+
 void Objects::find_domains() {
-  domain_.assign(communicators_.size(), no_domain);
-  std::vector<std::uint32_t> parents(links_.count());
-  std::iota(parents.begin(), parents.end(), 0u);
-  std::vector<std::uint32_t> anchor(communicators_.size(), no_domain);
-  for (std::size_t i = 0; i < communicators_.size(); ++i) {
+  Loads loads(communicators_.size());
+  for (std::uint32_t i = 0; i < communicators_.size(); ++i) {
     const Communicator& c = communicators_[i];
-    for (cost::Collective kind : fabric_kinds(islands_ + static_cast<std::uint32_t>(i))) {
-      for (const auto& use : links_.uses(job_.families[c.family], c.group, kind)) {
-        std::uint32_t root = find(parents, use.link);
-        if (anchor[i] == no_domain) anchor[i] = root;
-        parents[root] = find(parents, anchor[i]);
-      }
+    for (cost::Collective kind : fabric_kinds(islands_ + i)) {
+      loads[i].emplace_back(kind, links_.uses(job_.families[c.family], c.group, kind));
     }
   }
-  std::vector<std::uint32_t> number(links_.count(), no_domain);
-  for (std::size_t i = 0; i < communicators_.size(); ++i) {
-    if (anchor[i] == no_domain) continue;
-    std::uint32_t root = find(parents, anchor[i]);
-    if (number[root] == no_domain) {
-      number[root] = domains();
-      members_.emplace_back();
+  link_domain_.assign(links_.count(), no_domain);
+  std::vector<std::uint32_t> parents(links_.count());
+  std::iota(parents.begin(), parents.end(), 0u);
+  std::vector<bool> joined(links_.count());
+  const auto join = [&](std::uint32_t i, bool inner) {
+    std::uint32_t anchor = no_domain;
+    for (const auto& [kind, uses] : loads[i]) {
+      for (const auto& use : uses) {
+        if (!inner && joined[use.link]) continue;
+        if (anchor == no_domain) anchor = use.link;
+        parents[find(parents, use.link)] = find(parents, anchor);
+      }
     }
-    domain_[i] = number[root];
-    members_[domain_[i]].push_back(islands_ + static_cast<std::uint32_t>(i));
+  };
+  std::vector<bool> inner(communicators_.size());
+  for (std::uint32_t i = 0; i < communicators_.size(); ++i) {
+    inner[i] = joins_domain(islands_ + i);
+    if (inner[i]) join(i, true);
+  }
+  for (std::uint32_t i = 0; i < communicators_.size(); ++i) {
+    if (!inner[i]) continue;
+    for (const auto& [kind, uses] : loads[i]) {
+      for (const auto& use : uses) joined[use.link] = true;
+    }
+  }
+  for (std::uint32_t i = 0; i < communicators_.size(); ++i) {
+    if (!inner[i]) join(i, false);
+  }
+  number_domains(loads, parents);
+}
+
+void Objects::number_domains(const Loads& loads, std::vector<std::uint32_t>& parents) {
+  first_of_domains_.push_back(0);
+  for (std::uint32_t i = 0; i < communicators_.size(); ++i) {
+    std::vector<std::uint32_t> own;
+    for (const auto& [kind, uses] : loads[i]) {
+      for (const auto& use : uses) {
+        const std::uint32_t root = find(parents, use.link);
+        if (link_domain_[root] == no_domain) {
+          link_domain_[root] = domains();
+          members_.emplace_back();
+        }
+        link_domain_[use.link] = link_domain_[root];
+        own.push_back(first_domain() + link_domain_[root]);
+      }
+    }
+    std::ranges::sort(own);
+    own.erase(std::unique(own.begin(), own.end()), own.end());
+    domains_.insert(domains_.end(), own.begin(), own.end());
+    first_of_domains_.push_back(static_cast<std::uint32_t>(domains_.size()));
+    for (std::uint32_t domain : own) members_[domain - first_domain()].push_back(islands_ + i);
+    if (own.size() > 1) {
+      for (const auto& [kind, uses] : loads[i]) spreads_[islands_ + i].push_back(spread(kind, uses));
+    }
+  }
+  domain_links_.resize(members_.size());
+  for (std::uint32_t link = 0; link < links_.count(); ++link) {
+    if (link_domain_[link] != no_domain) domain_links_[link_domain_[link]].push_back(link);
   }
 }
 
-std::optional<std::uint32_t> Objects::domain_of(std::uint32_t communicator_object) const {
-  std::uint32_t domain = domain_[communicator_object - islands_];
-  if (domain == no_domain) return std::nullopt;
-  return first_domain() + domain;
+Objects::Spread Objects::spread(cost::Collective kind, const std::vector<FabricLinks::Use>& uses) const {
+  std::map<std::uint32_t, std::vector<FabricLinks::Use>> parts;
+  Spread result{kind, 0, {}};
+  for (const auto& use : uses) {
+    parts[first_domain() + link_domain_[use.link]].push_back(use);
+    if (links_.is_nic(use.link)) result.busiest = std::max(result.busiest, use.weight);
+  }
+  result.parts.assign(parts.begin(), parts.end());
+  return result;
+}
+
+std::span<const std::uint32_t> Objects::domains_of(std::uint32_t communicator_object) const {
+  const std::uint32_t i = communicator_object - islands_;
+  return std::span(domains_).subspan(first_of_domains_[i], first_of_domains_[i + 1] - first_of_domains_[i]);
+}
+
+std::span<const Objects::Spread> Objects::spreads_of(std::uint32_t communicator_object) const {
+  const auto found = spreads_.find(communicator_object);
+  return found == spreads_.end() ? std::span<const Spread>{} : std::span<const Spread>(found->second);
+}
+
+std::optional<std::uint32_t> Objects::domain_of_link(std::uint32_t link) const {
+  if (link_domain_[link] == no_domain) return std::nullopt;
+  return first_domain() + link_domain_[link];
 }
 
 }  // namespace proteus::partition

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "messages.hpp"
 #include "proteus/base/error.hpp"
@@ -15,14 +16,14 @@ CommunicatorProcess::CommunicatorProcess(std::shared_ptr<const Tables> tables, s
       object_(object),
       where_(tables_->objects->communicator(object)),
       placement_(tables_->placement(object)),
-      domain_(tables_->domain(object)),
+      domains_(tables_->domains(object)),
       members_(tables_->members(object)),
       lanes_(*tables_, where_.group, members_) {}
 
 void CommunicatorProcess::handle(const engine::Event& event, engine::Scheduler& scheduler) {
-  Rendezvous& rendezvous = lanes_.at(static_cast<graph::Stream>(event.instance));
   switch (static_cast<EventKind>(event.kind)) {
     case EventKind::arrived: {
+      Rendezvous& rendezvous = lanes_.at(static_cast<graph::Stream>(event.instance));
       std::uint32_t collective = payload_collective(event.payload);
       std::int64_t launched = event.time_ps - tables_->price(collective, placement_, true).leg_ps;
       if (rendezvous.arrive(event.member, static_cast<graph::Stream>(payload_small(event.payload)), collective,
@@ -32,8 +33,25 @@ void CommunicatorProcess::handle(const engine::Event& event, engine::Scheduler& 
       return;
     }
     case EventKind::transferred: {
+      Rendezvous& rendezvous = lanes_.at(static_cast<graph::Stream>(event.instance));
       const Price& price = tables_->price(rendezvous.collective(), placement_, true);
       end(rendezvous, event.time_ps + std::max(price.leg_ps, price.latency_ps - 3 * price.leg_ps), scheduler);
+      return;
+    }
+    case EventKind::offered: {
+      SpreadTransfer* transfer = spread_numbered(event.instance);
+      // It may have ended while the news was under way.
+      if (transfer != nullptr && transfer->offer(event.member, std::bit_cast<double>(event.payload), event.time_ps)) {
+        scheduler.schedule(make_event(event.time_ps, EventKind::agree, object_, event.instance, 0, 0));
+      }
+      return;
+    }
+    case EventKind::agree:
+      agree(*spread_numbered(event.instance), event.time_ps, scheduler);
+      return;
+    case EventKind::moved: {
+      const SpreadTransfer* transfer = spread_numbered(event.instance);
+      if (transfer != nullptr && transfer->version() == event.member) moved(*transfer, event.time_ps, scheduler);
       return;
     }
     default:
@@ -43,15 +61,66 @@ void CommunicatorProcess::handle(const engine::Event& event, engine::Scheduler& 
 
 void CommunicatorProcess::begin(Rendezvous& rendezvous, std::int64_t now, engine::Scheduler& scheduler) {
   const Price& price = tables_->price(rendezvous.collective(), placement_, true);
-  if (price.network && domain_) {
-    scheduler.send(make_event(now + price.leg_ps, EventKind::transfer, *domain_,
+  if (price.network && tables_->spreads(object_)) {
+    spread(rendezvous, price, now, scheduler);
+    return;
+  }
+  if (price.network && !domains_.empty()) {
+    scheduler.send(make_event(now + price.leg_ps, EventKind::transfer, domains_.front(),
                               static_cast<std::uint32_t>(rendezvous.lane()), object_,
-                              pack_payload(rendezvous.collective(), rendezvous.beside_compute() ? 1 : 0)));
+                              pack_payload(rendezvous.collective(), pack_transfer(rendezvous.beside_compute(), 0))));
     return;
   }
   // Nothing can change its end any more, so that the news may go out ahead of its time.
   std::int64_t rest = std::max(price.leg_ps, price.latency_ps - price.leg_ps);
   end(rendezvous, now + rest + price.transfer(rendezvous.beside_compute()), scheduler);
+}
+
+void CommunicatorProcess::spread(Rendezvous& rendezvous, const Price& price, std::int64_t now,
+                                 engine::Scheduler& scheduler) {
+  const auto lane = static_cast<std::uint32_t>(rendezvous.lane());
+  const std::uint32_t collective = rendezvous.collective();
+  const bool beside = rendezvous.beside_compute();
+  const double busiest = busiest_nic(*tables_, object_, tables_->job.collectives[collective].kind);
+  const Demand wanted = demand(*tables_, object_, collective, beside, busiest);
+  spreads_.emplace_back(++spread_count_, rendezvous.lane(), domains_, wanted, price.leg_ps);
+  for (std::uint32_t domain : domains_) {
+    scheduler.send(make_event(now + price.leg_ps, EventKind::transfer, domain, lane, object_,
+                              pack_payload(collective, pack_transfer(beside, spread_count_))));
+  }
+}
+
+SpreadTransfer* CommunicatorProcess::spread_numbered(std::uint32_t number) {
+  const auto found = std::ranges::find(spreads_, number, &SpreadTransfer::number);
+  return found == spreads_.end() ? nullptr : &*found;
+}
+
+void CommunicatorProcess::agree(SpreadTransfer& transfer, std::int64_t now, engine::Scheduler& scheduler) {
+  const std::uint32_t version = transfer.version();
+  for (const auto& [domain, cap] : transfer.agree(now)) {
+    scheduler.send(make_event(now + transfer.leg_ps(), EventKind::granted, domain,
+                              static_cast<std::uint32_t>(transfer.lane()), object_, std::bit_cast<std::uint64_t>(cap)));
+  }
+  if (transfer.version() == version || transfer.end_ps() == never) return;
+  scheduler.schedule(
+      make_event(transfer.end_ps(), EventKind::moved, object_, transfer.number(), transfer.version(), 0));
+}
+
+void CommunicatorProcess::moved(const SpreadTransfer& transfer, std::int64_t now, engine::Scheduler& scheduler) {
+  Rendezvous& rendezvous = lanes_.at(transfer.lane());
+  const Price& price = tables_->price(rendezvous.collective(), placement_, true);
+  for (std::uint32_t domain : domains_) {
+    scheduler.send(make_event(now + price.leg_ps, EventKind::released, domain,
+                              static_cast<std::uint32_t>(transfer.lane()), object_, 0));
+  }
+  spreads_.erase(spreads_.begin() + (&transfer - spreads_.data()));
+  end(rendezvous, now + std::max(price.leg_ps, price.latency_ps - 3 * price.leg_ps), scheduler);
+}
+
+Time CommunicatorProcess::promise() const {
+  std::int64_t earliest = never;
+  for (const SpreadTransfer& transfer : spreads_) earliest = std::min(earliest, transfer.promise_ps());
+  return earliest == never ? Time::infinity() : Time::picoseconds(earliest);
 }
 
 void CommunicatorProcess::end(Rendezvous& rendezvous, std::int64_t time_ps, engine::Scheduler& scheduler) {

@@ -4,71 +4,42 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
 
 #include "messages.hpp"
 #include "proteus/base/error.hpp"
 
 namespace proteus::executor {
 
+namespace {
+
+std::uint64_t key_of(const engine::Event& event) {
+  return std::uint64_t{event.member} * graph::stream_count + event.instance;
+}
+
+}  // namespace
+
 FabricDomain::FabricDomain(std::shared_ptr<const Tables> tables, std::uint32_t object)
     : tables_(std::move(tables)), object_(object), network_(make_network()) {}
 
 FluidNetwork FabricDomain::make_network() {
-  const auto& objects = *tables_->objects;
-  const auto& links = objects.links();
-  if (tables_->options.folding) {
-    const auto folded = tables_->options.folding->links(object_);
-    links_.assign(folded.begin(), folded.end());
-    return network_of(links_);
-  }
-  for (std::uint32_t communicator : objects.communicators_of(object_)) {
-    const auto& where = objects.communicator(communicator);
-    std::vector<cost::Collective> kinds;
-    for (std::uint32_t use : objects.uses(where.family)) {
-      cost::Collective kind = tables_->job.collectives[use].kind;
-      if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(kind);
-    }
-    for (cost::Collective kind : kinds) {
-      for (const auto& use : links.uses(tables_->job.families[where.family], where.group, kind)) {
-        links_.push_back(use.link);
-      }
-    }
-  }
-  std::sort(links_.begin(), links_.end());
-  links_.erase(std::unique(links_.begin(), links_.end()), links_.end());
-  return network_of(links_);
-}
-
-FluidNetwork FabricDomain::network_of(const std::vector<std::uint32_t>& links) const {
+  const auto links =
+      tables_->options.folding ? tables_->options.folding->links(object_) : tables_->objects->links_of(object_);
+  links_.assign(links.begin(), links.end());
   std::vector<double> capacities;
-  for (std::uint32_t link : links) capacities.push_back(tables_->objects->links().capacity(link).value);
+  for (std::uint32_t link : links_) capacities.push_back(tables_->objects->links().capacity(link).value);
   return {std::move(capacities), tables_->options.network};
 }
 
 const FabricDomain::Footprint& FabricDomain::footprint(std::uint32_t communicator, cost::Collective kind) {
   auto [entry, is_new] = footprints_.try_emplace({communicator, kind});
-  Footprint& result = entry->second;
-  if (!is_new) return result;
-  const auto& where = tables_->objects->communicator(communicator);
-  const auto& links = tables_->objects->links();
-  std::vector<Folding::LinkUse> uses;
-  if (tables_->options.folding) {
-    const auto folded = tables_->options.folding->uses(communicator, kind);
-    uses.assign(folded.begin(), folded.end());
-  } else {
-    for (const auto& use : links.uses(tables_->job.families[where.family], where.group, kind)) {
-      uses.push_back({use.link, communicator, use.weight});
-    }
+  if (is_new) {
+    entry->second = {busiest_nic(*tables_, communicator, kind),
+                     uses_in_domain(*tables_, communicator, object_, kind, links_)};
   }
-  for (const auto& use : uses) {
-    if (links.is_nic(use.link)) result.busiest = std::max(result.busiest, use.weight);
-  }
-  for (const auto& use : uses) {
-    auto place = std::lower_bound(links_.begin(), links_.end(), use.link);
-    result.uses.push_back(
-        {static_cast<std::uint32_t>(place - links_.begin()), use.weight / result.busiest, use.communicator});
-  }
-  return result;
+  return entry->second;
 }
 
 void FabricDomain::handle(const engine::Event& event, engine::Scheduler& scheduler) {
@@ -79,9 +50,18 @@ void FabricDomain::handle(const engine::Event& event, engine::Scheduler& schedul
     case EventKind::completion:
       if (event.instance == version_) finish(scheduler);
       return;
+    case EventKind::granted:
+      grant(event, scheduler);
+      return;
+    case EventKind::released:
+      network_.remove(key_of(event));
+      spreads_.erase(key_of(event));
+      solve_at_end_of_instant(scheduler);
+      return;
     case EventKind::solve:
       solving_ = false;
       network_.solve(event.time_ps);
+      make_offers(scheduler);
       watch(scheduler);
       return;
     default:
@@ -90,21 +70,39 @@ void FabricDomain::handle(const engine::Event& event, engine::Scheduler& schedul
 }
 
 void FabricDomain::begin(const engine::Event& event, engine::Scheduler& scheduler) {
-  std::uint32_t collective = payload_collective(event.payload);
-  bool beside_compute = payload_small(event.payload) != 0;
-  const graph::CollectiveUse& use = tables_->job.collectives[collective];
-  const Price& price = tables_->price(collective, tables_->placement(event.member), true);
-  const Footprint& print = footprint(event.member, use.kind);
-  // In bytes on the busiest NIC, so that collectives share a NIC by bytes, as their packets do. Alone a collective
-  // runs at its price, whatever the nominal rate of the NIC.
-  double nic = tables_->cluster.node.nic_bandwidth.value;
-  double weight = price.nic_bytes * std::max(1.0, print.busiest);
-  if (nic > 0) weight = std::min(weight, nic / price.bandwidth);
-  double rate = price.bandwidth / (beside_compute ? tables_->job.comm_slowdown : 1);
-  std::uint64_t key = std::uint64_t{event.member} * graph::stream_count + event.instance;
-  network_.start(key, static_cast<double>(use.size.value) * weight, rate * weight, print.uses, event.time_ps);
-  active_[key] = {event.member, event.instance, price.leg_ps};
+  const std::uint32_t collective = payload_collective(event.payload);
+  const Footprint& print = footprint(event.member, tables_->job.collectives[collective].kind);
+  const Demand wanted =
+      demand(*tables_, event.member, collective, (payload_small(event.payload) & 1) != 0, print.busiest);
+  const std::int64_t leg = tables_->price(collective, tables_->placement(event.member), true).leg_ps;
+  const std::uint64_t key = key_of(event);
+  if (tables_->spreads(event.member)) {
+    // Its communicator knows when it ends.
+    network_.start(key, std::numeric_limits<double>::infinity(), wanted.rate, print.uses, event.time_ps);
+    spreads_[key] = {event.member, payload_small(event.payload) >> 1, leg, wanted.rate, wanted.rate, 0};
+  } else {
+    network_.start(key, wanted.work, wanted.rate, print.uses, event.time_ps);
+    active_[key] = {event.member, event.instance, leg};
+  }
   solve_at_end_of_instant(scheduler);
+}
+
+void FabricDomain::grant(const engine::Event& event, engine::Scheduler& scheduler) {
+  const auto transfer = spreads_.find(key_of(event));
+  if (transfer == spreads_.end()) return;
+  transfer->second.granted = std::bit_cast<double>(event.payload);
+  network_.set_cap(transfer->first, transfer->second.granted, event.time_ps);
+  solve_at_end_of_instant(scheduler);
+}
+
+void FabricDomain::make_offers(engine::Scheduler& scheduler) {
+  for (auto& [key, transfer] : spreads_) {
+    const double rate = transfer.granted < transfer.cap ? network_.potential(key, transfer.cap) : network_.rate(key);
+    if (std::abs(rate - transfer.offered) <= rate_tolerance * transfer.offered) continue;
+    transfer.offered = rate;
+    scheduler.send(make_event(scheduler.now().ps() + transfer.leg_ps, EventKind::offered, transfer.communicator,
+                              transfer.number, object_, std::bit_cast<std::uint64_t>(rate)));
+  }
 }
 
 void FabricDomain::solve_at_end_of_instant(engine::Scheduler& scheduler) {
@@ -139,6 +137,7 @@ void FabricDomain::watch(engine::Scheduler& scheduler) {
 Time FabricDomain::promise() const {
   std::int64_t leg = never;
   for (const auto& [key, transfer] : active_) leg = std::min(leg, transfer.leg_ps);
+  for (const auto& [key, transfer] : spreads_) leg = std::min(leg, transfer.leg_ps);
   if (leg == never) return Time::infinity();
   // In the middle of an instant its changes are not in the rates yet.
   std::int64_t next = solving_ ? instant_ps_ : network_.next_ps();

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fluid_network.hpp"
+#include "fabric_load.hpp"
 #include "proteus/engine/logical_process.hpp"
 
 namespace proteus::executor {
@@ -21,7 +21,7 @@ class FabricDomain final : public engine::LogicalProcess {
   void handle(const engine::Event& event, engine::Scheduler& scheduler) override;
   /// Its next completion at current rates: a start that could change them is covered by who sends it.
   Time promise() const override;
-  bool finished() const override { return active_.empty(); }
+  bool finished() const override { return active_.empty() && spreads_.empty(); }
   std::vector<std::string> blocked() const override;
   std::string name() const override;
 
@@ -37,10 +37,22 @@ class FabricDomain final : public engine::LogicalProcess {
     std::int64_t leg_ps = 0;
   };
 
+  /// A transfer that also uses links of other domains; see SpreadTransfer.
+  struct SharedTransfer {
+    std::uint32_t communicator = 0;
+    std::uint32_t number = 0;  ///< that the communicator gave it
+    std::int64_t leg_ps = 0;
+    double cap = 0;      ///< alone
+    double granted = 0;  ///< cap that its communicator put on it
+    double offered = 0;
+  };
+
   FluidNetwork make_network();
-  FluidNetwork network_of(const std::vector<std::uint32_t>& links) const;
   const Footprint& footprint(std::uint32_t communicator, cost::Collective kind);
   void begin(const engine::Event& event, engine::Scheduler& scheduler);
+  void grant(const engine::Event& event, engine::Scheduler& scheduler);
+  /// Tells the communicators that move over several domains what this one would give.
+  void make_offers(engine::Scheduler& scheduler);
   void finish(engine::Scheduler& scheduler);
   void solve_at_end_of_instant(engine::Scheduler& scheduler);
   void watch(engine::Scheduler& scheduler);
@@ -51,7 +63,8 @@ class FabricDomain final : public engine::LogicalProcess {
   FluidNetwork network_;
   std::map<std::pair<std::uint32_t, cost::Collective>, Footprint> footprints_;
   std::map<std::uint64_t, Active> active_;  ///< by key in the network
-  bool solving_ = false;                    ///< changes of instant_ps_ are not solved yet
+  std::map<std::uint64_t, SharedTransfer> spreads_;
+  bool solving_ = false;  ///< changes of instant_ps_ are not solved yet
   std::int64_t instant_ps_ = 0;
   std::int64_t watched_ps_ = never;
   std::uint32_t version_ = 0;

@@ -6,12 +6,11 @@
 #include <limits>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 
 namespace proteus::executor {
 namespace {
 
-/// Sums of rates carry rounding errors of some 1e-16; what is fuller than this is full.
-constexpr double tolerance = 1e-9;
 constexpr double picoseconds_per_second = 1e12;
 /// Where the fraction of a picosecond rounds up: far from every simple fraction, as bytes over rates often are. Equal
 /// transfers may differ by some 1e-16 in their rates, by the order of sums, and must end in the same picosecond.
@@ -19,9 +18,12 @@ constexpr double rounds_up_from = 0.6180339887498949;  // the golden ratio
 /// A transfer that would take longer than the clock lasts does not end.
 constexpr double longest_ps = 9e18;
 
-std::int64_t whole_ps(double time) { return static_cast<std::int64_t>(std::floor(time + (1 - rounds_up_from))); }
-
 }  // namespace
+
+std::int64_t duration_ps(double work, double rate) {
+  const double time = rate > 0 ? work / rate * picoseconds_per_second : longest_ps;
+  return time < longest_ps ? static_cast<std::int64_t>(std::floor(time + (1 - rounds_up_from))) : never;
+}
 
 FluidNetwork::FluidNetwork(std::vector<double> capacities, NetworkMode mode) : mode_(mode), links_(capacities.size()) {
   for (std::size_t i = 0; i < capacities.size(); ++i) links_[i].capacity = capacities[i];
@@ -59,21 +61,53 @@ std::vector<std::uint64_t> FluidNetwork::finish(std::int64_t now_ps) {
   for (drop_stale(); !completions_.empty() && completions_.top().time_ps <= now_ps; drop_stale()) {
     Completion done = completions_.top();
     completions_.pop();
-    Transfer& transfer = transfers_[done.slot];
-    for (const Use& use : transfer.uses) {
-      Link& link = links_[use.link];
-      if (mode_ == NetworkMode::fair_share || load(use.link) >= link.capacity * (1 - tolerance)) {
-        released_.push_back(use.link);
-      }
-      link.users.erase(place(link.users, use.order, done.key));
-    }
-    ++transfer.version;
-    free_.push_back(done.slot);
-    by_key_.erase(done.key);
+    take_out(done.slot);
     keys.push_back(done.key);
   }
   std::sort(keys.begin(), keys.end());
   return keys;
+}
+
+void FluidNetwork::take_out(std::uint32_t slot) {
+  Transfer& transfer = transfers_[slot];
+  for (const Use& use : transfer.uses) {
+    Link& link = links_[use.link];
+    if (mode_ == NetworkMode::fair_share || load(use.link) >= link.capacity * (1 - rate_tolerance)) {
+      released_.push_back(use.link);
+    }
+    link.users.erase(place(link.users, use.order, transfer.key));
+  }
+  ++transfer.version;
+  free_.push_back(slot);
+  by_key_.erase(transfer.key);
+}
+
+void FluidNetwork::remove(std::uint64_t key) { take_out(by_key_.at(key)); }
+
+void FluidNetwork::set_cap(std::uint64_t key, double cap, std::int64_t now_ps) {
+  const std::uint32_t slot = by_key_.at(key);
+  Transfer& transfer = transfers_[slot];
+  transfer.cap = cap;
+  for (const Use& use : transfer.uses) released_.push_back(use.link);
+  if (transfer.uses.empty()) set_rate(slot, cap, now_ps);
+}
+
+double FluidNetwork::potential(std::uint64_t key, double cap) {
+  const std::uint32_t slot = by_key_.at(key);
+  Transfer& transfer = transfers_[slot];
+  const double present = std::exchange(transfer.cap, cap);
+  double rate = cap;
+  if (mode_ == NetworkMode::fair_share) {
+    rate = fair_share(transfer);
+  } else if (!transfer.uses.empty()) {
+    std::vector<std::uint32_t> seeds;
+    for (const Use& use : transfer.uses) seeds.push_back(use.link);
+    collect_component(seeds);
+    fill_max_min();
+    rate = rates_[slot];
+  }
+  transfer.cap = present;
+  return rate;
 }
 
 void FluidNetwork::drop_stale() const {
@@ -100,7 +134,7 @@ bool FluidNetwork::fits_at_cap(const Transfer& transfer) const {
     for (; i < transfer.uses.size() && transfer.uses[i].link == link; ++i) {
       after += transfer.uses[i].weight * transfer.cap;
     }
-    if (after > links_[link].capacity * (1 + tolerance)) return false;
+    if (after > links_[link].capacity * (1 + rate_tolerance)) return false;
   }
   return true;
 }
@@ -225,13 +259,13 @@ void FluidNetwork::fill_max_min() {
 void FluidNetwork::set_rate(std::uint32_t slot, double rate, std::int64_t now_ps) {
   Transfer& transfer = transfers_[slot];
   // A rate that differs by less than rounding errors is the same: settling for it would only add some of them.
-  if (std::abs(rate - transfer.rate) <= tolerance * transfer.rate) return;
+  if (std::abs(rate - transfer.rate) <= rate_tolerance * transfer.rate) return;
   double elapsed = static_cast<double>(now_ps - transfer.since_ps) / picoseconds_per_second;
   transfer.work = std::max(0.0, transfer.work - transfer.rate * elapsed);
   transfer.since_ps = now_ps;
   transfer.rate = rate;
-  double left_ps = rate > 0 ? transfer.work / rate * picoseconds_per_second : longest_ps;
-  transfer.finish_ps = left_ps < longest_ps ? now_ps + whole_ps(left_ps) : never;
+  const std::int64_t left = duration_ps(transfer.work, rate);
+  transfer.finish_ps = left == never ? never : now_ps + left;
   ++transfer.version;
   if (transfer.finish_ps != never) completions_.push({transfer.finish_ps, transfer.key, slot, transfer.version});
 }

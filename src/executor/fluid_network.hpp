@@ -12,6 +12,13 @@
 
 namespace proteus::executor {
 
+/// Sums of rates carry rounding errors of some 1e-16: rates that differ by less than this, relatively, are the same,
+/// and what is fuller than this is full.
+inline constexpr double rate_tolerance = 1e-9;
+
+/// How long `work` takes at `rate` per second, in ps; never where that is longer than the clock lasts.
+std::int64_t duration_ps(double work, double rate);
+
 /// Transfers that share links. A transfer has work (bytes), a cap on its rate, and loads each of its links with
 /// weight * rate. Rates are max-min fair under these constraints, exactly, or capacity over number of users
 /// (NetworkMode::fair_share).
@@ -32,6 +39,12 @@ class FluidNetwork {
 
   /// `uses`, ascending by link, must outlive the transfer; `key` is not active; `cap` > 0, per second.
   void start(std::uint64_t key, double work, double cap, std::span<const Use> uses, std::int64_t now_ps);
+  /// Another cap from `now_ps` on; counts as a start for solve().
+  void set_cap(std::uint64_t key, double cap, std::int64_t now_ps);
+  /// Takes out a transfer before its end; counts as an end for solve().
+  void remove(std::uint64_t key);
+  /// The rate that a transfer would get, if only `cap` held it back. After solve().
+  double potential(std::uint64_t key, double cap);
   /// Takes out what has ended by `now_ps`: keys, ascending.
   std::vector<std::uint64_t> finish(std::int64_t now_ps);
   void solve(std::int64_t now_ps);
@@ -83,6 +96,7 @@ class FluidNetwork {
     }
   };
 
+  void take_out(std::uint32_t slot);
   bool fits_at_cap(const Transfer& transfer) const;
   void collect_component(const std::vector<std::uint32_t>& seeds);
   void fill_max_min();

@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
-#include <numeric>
 #include <set>
 
 #include "proteus/base/error.hpp"
@@ -14,8 +12,6 @@
 namespace proteus::executor {
 namespace {
 
-constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-
 /// The first vertex of each class.
 std::vector<std::uint32_t> first_of(const std::vector<std::uint32_t>& classes) {
   std::vector<std::uint32_t> first;
@@ -23,11 +19,6 @@ std::vector<std::uint32_t> first_of(const std::vector<std::uint32_t>& classes) {
     if (classes[i] == first.size()) first.push_back(i);
   }
   return first;
-}
-
-std::uint32_t find(std::map<std::uint32_t, std::uint32_t>& parents, std::uint32_t x) {
-  std::uint32_t& parent = parents.try_emplace(x, x).first->second;
-  return parent == x ? x : parent = find(parents, parent);
 }
 
 /// Time of one of each collective that the family runs, one after the other: which placement is the worst.
@@ -55,7 +46,7 @@ Folding::Folding(const graph::Job& job, std::shared_ptr<const partition::Objects
   take_islands(refinement);
   take_communicators(refinement);
   take_links(refinement);
-  join_domains();
+  join_domains(refinement);
   if (options.compute_jitter > 0) {
     assumptions_.push_back(fmt::format("{} of {} devices draw jitter: groups wait for the slowest of these, not of all",
                                        devices_, job.devices));
@@ -144,47 +135,28 @@ void Folding::take_links(const Refinement& refinement) {
   }
 }
 
-void Folding::join_domains() {
-  std::map<std::uint32_t, std::uint32_t> parents;  // of links
-  for (const auto& [object, communicator] : communicators_) {
-    std::uint32_t anchor = none;
-    for (const auto& [kind, uses] : communicator.uses) {
-      for (const LinkUse& use : uses) {
-        const std::uint32_t root = find(parents, use.link);
-        if (anchor == none) anchor = root;
-        parents[root] = find(parents, anchor);
-      }
-    }
-  }
-  const auto root_of = [&](const Communicator& communicator) -> std::uint32_t {
-    for (const auto& [kind, uses] : communicator.uses) {
-      if (!uses.empty()) return find(parents, uses.front().link);
-    }
-    return none;
-  };
-  // The image of a domain is connected: all of it falls on one set of representative links.
-  std::map<std::uint32_t, std::uint32_t> leader;  // domain object by root
-  std::vector<std::uint32_t> root(objects_->domains(), none);
-  for (std::uint32_t i = 0; i < objects_->communicators(); ++i) {
-    const auto domain = objects_->domain_of(objects_->islands() + i);
+void Folding::join_domains(const Refinement& refinement) {
+  // The image of a domain is connected: all of it falls into one folded domain, which the first of them stands for.
+  std::map<std::uint32_t, std::uint32_t> leader;  // by folded domain
+  for (std::uint32_t link = 0; link < refinement.links().size(); ++link) {
+    const auto domain = objects_->domain_of_link(link);
     if (!domain) continue;
-    const std::uint32_t there = root_of(communicators_.at(representative_[objects_->islands() + i]));
-    if (there == none) continue;
-    root[*domain - objects_->first_domain()] = there;
-    auto [entry, is_new] = leader.try_emplace(there, *domain);
-    entry->second = std::min(entry->second, *domain);
+    auto& found = leader.try_emplace(refinement.domain(link), *domain).first->second;
+    found = std::min(found, *domain);
   }
-  for (std::uint32_t i = 0; i < objects_->domains(); ++i) {
-    const std::uint32_t object = objects_->first_domain() + i;
-    representative_[object] = root[i] == none ? object : leader.at(root[i]);
+  for (std::uint32_t link = 0; link < refinement.links().size(); ++link) {
+    const auto domain = objects_->domain_of_link(link);
+    if (domain) representative_[*domain] = leader.at(refinement.domain(link));
+  }
+  for (std::uint32_t link : first_of(refinement.links())) {
+    if (objects_->domain_of_link(link)) domain_links_[leader.at(refinement.domain(link))].push_back(link);
   }
   for (auto& [object, communicator] : communicators_) {
-    const std::uint32_t there = root_of(communicator);
-    if (there != none) communicator.domain = leader.at(there);
-  }
-  for (const auto& entry : std::map(parents)) {
-    const std::uint32_t there = find(parents, entry.first);
-    if (leader.contains(there)) domain_links_[leader.at(there)].push_back(entry.first);
+    std::set<std::uint32_t> own;
+    for (const auto& [kind, uses] : communicator.uses) {
+      for (const LinkUse& use : uses) own.insert(leader.at(refinement.domain(use.link)));
+    }
+    communicator.domains.assign(own.begin(), own.end());
   }
 }
 
@@ -203,9 +175,10 @@ partition::Assignment Folding::assign(int ranks) const {
   for (const auto& [object, communicator] : communicators_) {
     owner[object] = owner[objects_->island_of(communicator.members.front())];
   }
-  dealt = 0;
-  for (const auto& [object, links] : domain_links_) {
-    owner[object] = static_cast<std::uint32_t>(dealt++ * static_cast<std::uint64_t>(ranks) / domain_links_.size());
+  for (const auto& [object, communicator] : communicators_) {
+    for (std::uint32_t domain : communicator.domains) {
+      if (owner[domain] == engine::no_rank || objects_->joins_domain(object)) owner[domain] = owner[object];
+    }
   }
   return {ranks, objects_, std::make_shared<const std::vector<std::uint32_t>>(std::move(owner))};
 }

@@ -18,9 +18,15 @@ enum class EventKind : std::uint8_t {
   inner_ended,       ///< island to itself: instance = group of the island, member = lane
   arrived,           ///< device to communicator: instance = lane, member = member, payload = Arrival
   transferred,       ///< domain to communicator: instance = lane
-  transfer,          ///< communicator to domain: instance = lane, member = communicator's object, payload = Transfer
-  completion,        ///< domain to itself: a transfer ends; instance = version
-  solve,             ///< domain to itself: all changes of this instant are there
+  offered,           ///< domain to communicator: instance = number of the transfer, member = domain's object,
+                     ///< payload = rate
+  moved,     ///< communicator to itself: a transfer over several domains ends; instance = its number, member = version
+  agree,     ///< communicator to itself: all offers of this instant are there; instance = number of the transfer
+  transfer,  ///< communicator to domain: instance = lane, member = communicator's object, payload = Transfer
+  granted,   ///< communicator to domain: instance = lane, member = communicator's object, payload = rate
+  released,  ///< communicator to domain: instance = lane, member = communicator's object
+  completion,  ///< domain to itself: a transfer ends; instance = version
+  solve,       ///< domain to itself: all changes of this instant are there
 };
 
 inline engine::Event make_event(std::int64_t time_ps, EventKind kind, std::uint32_t object, std::uint32_t instance,
@@ -33,6 +39,11 @@ inline engine::Event make_event(std::int64_t time_ps, EventKind kind, std::uint3
   event.member = member;
   event.payload = payload;
   return event;
+}
+
+/// Beside compute or not, and the number of a transfer over several domains (its last 31 bits), in the small half.
+inline std::uint32_t pack_transfer(bool beside_compute, std::uint32_t number) {
+  return (number << 1) | (beside_compute ? 1u : 0u);
 }
 
 /// A collective's number and a small one beside it: the stream of an arrival, whether a transfer runs beside compute.

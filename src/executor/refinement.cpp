@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
+#include <numeric>
+#include <set>
 #include <unordered_map>
 
 namespace proteus::executor {
@@ -33,8 +36,12 @@ Refinement::Refinement(const graph::Job& job, const partition::Objects& objects,
     }
   }
   start(options);
-  while (refine()) {
-  }
+  apart_.resize(objects_.domains());
+  do {
+    while (refine()) {
+    }
+    join_links();
+  } while (mode_ == FoldMode::exact && set_domains_apart());
 }
 
 void Refinement::start(const Options& options) {
@@ -131,7 +138,11 @@ void Refinement::refine_islands() {
 
 void Refinement::refine_links() {
   std::vector<FactHash> hashes(links_.size());
-  for (std::uint32_t link = 0; link < hashes.size(); ++link) hashes[link].add(own, links_[link], 0);
+  for (std::uint32_t link = 0; link < hashes.size(); ++link) {
+    const auto domain = objects_.domain_of_link(link);
+    const bool apart = domain && apart_[*domain - objects_.first_domain()];
+    hashes[link].add(own, links_[link], apart ? *domain : 0);
+  }
   for (std::size_t i = 0; i < uses_.size(); ++i) {
     for (const FabricUse& use : uses_[i]) {
       for (const auto& link : use.links) {
@@ -141,6 +152,45 @@ void Refinement::refine_links() {
     }
   }
   link_classes_ = number(hashes, links_);
+}
+
+void Refinement::join_links() {
+  joined_.resize(link_classes_);
+  std::iota(joined_.begin(), joined_.end(), 0u);
+  const auto find = [this](std::uint32_t x) {
+    while (joined_[x] != x) x = joined_[x] = joined_[joined_[x]];
+    return x;
+  };
+  for (const auto& kinds : uses_) {
+    std::map<std::uint32_t, std::uint32_t> anchors;  // a link class of each domain
+    for (const FabricUse& use : kinds) {
+      for (const auto& link : use.links) {
+        const std::uint32_t root = find(links_[link.link]);
+        joined_[root] = find(anchors.try_emplace(*objects_.domain_of_link(link.link), root).first->second);
+      }
+    }
+  }
+  for (std::uint32_t i = 0; i < joined_.size(); ++i) joined_[i] = find(i);
+}
+
+bool Refinement::set_domains_apart() {
+  bool any = false;
+  for (const auto& kinds : uses_) {
+    using Loads = std::set<std::pair<cost::Collective, std::uint32_t>>;  // kind and link class
+    std::map<std::uint32_t, Loads> whole;
+    std::map<std::uint32_t, Loads> folded;
+    for (const FabricUse& use : kinds) {
+      for (const auto& link : use.links) {
+        whole[*objects_.domain_of_link(link.link)].emplace(use.kind, links_[link.link]);
+        folded[domain(link.link)].emplace(use.kind, links_[link.link]);
+      }
+    }
+    for (const auto& [there, loads] : whole) {
+      if (apart_[there - objects_.first_domain()] || loads == folded.at(joined_[loads.begin()->second])) continue;
+      any = apart_[there - objects_.first_domain()] = true;
+    }
+  }
+  return any;
 }
 
 std::size_t Refinement::number(const std::vector<FactHash>& hashes, std::vector<std::uint32_t>& classes) {

@@ -26,6 +26,10 @@ class Refinement {
   const std::vector<std::uint32_t>& communicators() const { return communicators_; }
   const std::vector<std::uint32_t>& links() const { return links_; }
 
+  /// The folded domain that a link is in: a number, the same for all links of its class and for what its communicators
+  /// connect there.
+  std::uint32_t domain(std::uint32_t link) const { return joined_[links_[link]]; }
+
   /// What a communicator (index, not object) loads, by kind of collective.
   const std::vector<FabricUse>& uses(std::size_t communicator) const { return uses_[communicator]; }
 
@@ -35,6 +39,11 @@ class Refinement {
   void refine_communicators();
   void refine_islands();
   void refine_links();
+  /// Joins link classes that lie in one domain somewhere.
+  void join_links();
+  /// Where a communicator meets in one folded domain what it meets in several, or elsewhere, folding would let it hear
+  /// sooner: such domains are set apart. False where there are none.
+  bool set_domains_apart();
   /// Numbers equal hashes alike; returns how many there are.
   static std::size_t number(const std::vector<FactHash>& hashes, std::vector<std::uint32_t>& classes);
 
@@ -45,6 +54,8 @@ class Refinement {
   std::vector<std::uint32_t> islands_;
   std::vector<std::uint32_t> communicators_;
   std::vector<std::uint32_t> links_;
+  std::vector<std::uint32_t> joined_;  ///< by link class
+  std::vector<bool> apart_;            ///< by domain
   std::size_t island_classes_ = 0;
   std::size_t communicator_classes_ = 0;
   std::size_t link_classes_ = 0;

@@ -117,8 +117,8 @@ std::uint32_t Tables::placement(std::uint32_t communicator) const {
   return options.folding ? options.folding->placement(communicator) : objects->communicator(communicator).placement;
 }
 
-std::optional<std::uint32_t> Tables::domain(std::uint32_t communicator) const {
-  return options.folding ? options.folding->domain(communicator) : objects->domain_of(communicator);
+std::span<const std::uint32_t> Tables::domains(std::uint32_t communicator) const {
+  return options.folding ? options.folding->domains(communicator) : objects->domains_of(communicator);
 }
 
 Members Tables::members(std::uint32_t communicator) const {

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -83,7 +82,13 @@ class Tables {
   std::uint32_t communicator(std::uint32_t object) const;
   /// By which placement a simulated communicator is priced.
   std::uint32_t placement(std::uint32_t communicator) const;
-  std::optional<std::uint32_t> domain(std::uint32_t communicator) const;
+  /// Simulated domains whose links a simulated communicator loads.
+  std::span<const std::uint32_t> domains(std::uint32_t communicator) const;
+  /// Whether its transfers move by agreement of several domains. Copies of it do the same, so folding must not change
+  /// it.
+  bool spreads(std::uint32_t communicator) const {
+    return objects->domains_of(communicator).size() > 1 || domains(communicator).size() > 1;
+  }
   /// Who meets in a communicator.
   Members members(std::uint32_t communicator) const;
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -59,9 +58,9 @@ class Folding {
   }
   /// By which placement its collectives are priced.
   std::uint32_t placement(std::uint32_t communicator) const { return communicators_.at(communicator).placement; }
-  /// The simulated domain whose links it uses, if any.
-  std::optional<std::uint32_t> domain(std::uint32_t communicator) const {
-    return communicators_.at(communicator).domain;
+  /// The simulated domains whose links it uses, ascending.
+  std::span<const std::uint32_t> domains(std::uint32_t communicator) const {
+    return communicators_.at(communicator).domains;
   }
 
   /// Links that stand for all of a domain, ascending.
@@ -85,14 +84,14 @@ class Folding {
   struct Communicator {
     std::int64_t copies = 0;
     std::uint32_t placement = 0;
-    std::optional<std::uint32_t> domain;
+    std::vector<std::uint32_t> domains;
     std::vector<std::int64_t> members;
     std::map<cost::Collective, std::vector<LinkUse>> uses;
   };
   void take_islands(const Refinement& refinement);
   void take_communicators(const Refinement& refinement);
   void take_links(const Refinement& refinement);
-  void join_domains();
+  void join_domains(const Refinement& refinement);
 
   const graph::Job& job_;
   std::shared_ptr<const partition::Objects> objects_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,11 +18,22 @@ namespace proteus::partition {
 /// of its latency, do not: their time is latency, whatever else the links carry.
 bool goes_on_fabric(const graph::CollectiveUse& use, const cost::CollectiveCost& price);
 
+/// Whether traffic stays within one model replica. What it connects is simulated together; replicas meet seldom.
+bool inside_replica(graph::Traffic traffic);
+
 /// The logical processes of a job, numbered the same on every rank: islands, then communicators that span islands in
-/// (family, group) order, then fabric domains (links that some collectives connect, in order of their first
-/// communicator). Families that no program uses have none.
+/// (family, group) order, then fabric domains in order of their first communicator. A domain is a set of links that
+/// traffic within a replica connects; links that only traffic between replicas uses are joined by that. Families that
+/// no program uses have no communicators.
 class Objects {
  public:
+  /// How a communicator with several domains loads the links of each with collectives of one kind.
+  struct Spread {
+    cost::Collective kind{};
+    double busiest = 0;  ///< largest weight on a NIC, over all domains
+    std::vector<std::pair<std::uint32_t, std::vector<FabricLinks::Use>>> parts;  ///< by domain object, ascending
+  };
+
   struct Communicator {
     std::uint32_t family = 0;
     std::int64_t group = 0;
@@ -52,8 +64,19 @@ class Objects {
   const Communicator& communicator(std::uint32_t object) const { return communicators_[object - islands_]; }
   /// The communicator's object; nothing where the group lies inside an island or is not used.
   std::optional<std::uint32_t> object_of(std::uint32_t family, std::int64_t group) const;
-  /// The domain's object; nothing where none of the communicator's collectives goes on the fabric.
-  std::optional<std::uint32_t> domain_of(std::uint32_t communicator_object) const;
+  /// Objects of the domains whose links the communicator loads, ascending: none where its collectives do not go on the
+  /// fabric, one for traffic within a replica.
+  std::span<const std::uint32_t> domains_of(std::uint32_t communicator_object) const;
+  /// Links of a domain, ascending.
+  std::span<const std::uint32_t> links_of(std::uint32_t domain_object) const {
+    return domain_links_[domain_object - first_domain()];
+  }
+  /// Empty where the communicator has at most one domain.
+  std::span<const Spread> spreads_of(std::uint32_t communicator_object) const;
+  /// Whether its traffic connects the links that it loads: some of it stays within a replica.
+  bool joins_domain(std::uint32_t communicator_object) const;
+  /// The domain of a link; nothing where no communicator loads it.
+  std::optional<std::uint32_t> domain_of_link(std::uint32_t link) const;
   /// Kinds of collectives of this communicator that go on the fabric, each once.
   std::vector<cost::Collective> fabric_kinds(std::uint32_t communicator_object) const;
   /// Communicators of a domain, ascending.
@@ -75,7 +98,10 @@ class Objects {
  private:
   void find_uses();
   void number_communicators();
+  using Loads = std::vector<std::vector<std::pair<cost::Collective, std::vector<FabricLinks::Use>>>>;
   void find_domains();
+  void number_domains(const Loads& loads, std::vector<std::uint32_t>& parents);
+  Spread spread(cost::Collective kind, const std::vector<FabricLinks::Use>& uses) const;
 
   const graph::Job& job_;
   int gpus_per_node_ = 1;
@@ -85,9 +111,13 @@ class Objects {
   std::vector<std::vector<std::uint32_t>> uses_;  ///< by family
   std::vector<cost::Placement> placements_;
   std::vector<Communicator> communicators_;
-  std::vector<std::uint32_t> first_of_family_;       ///< index in communicators_, one more than there are families
-  std::vector<std::uint32_t> domain_;                ///< by communicator; no_domain where it has none
-  std::vector<std::vector<std::uint32_t>> members_;  ///< by domain: its communicators' objects
+  std::vector<std::uint32_t> first_of_family_;   ///< index in communicators_, one more than there are families
+  std::vector<std::uint32_t> domains_;           ///< objects, of all communicators one after the other
+  std::vector<std::uint32_t> first_of_domains_;  ///< by communicator, one more than there are
+  std::vector<std::vector<std::uint32_t>> domain_links_;
+  std::vector<std::uint32_t> link_domain_;  ///< by link, its number among domains; no_domain where it has none
+  std::map<std::uint32_t, std::vector<Spread>> spreads_;  ///< by communicator object
+  std::vector<std::vector<std::uint32_t>> members_;       ///< by domain: its communicators' objects
 };
 
 }  // namespace proteus::partition

@@ -82,8 +82,8 @@ TEST(Objects, NumbersIslandsThenCommunicatorsThenDomains) {
   EXPECT_EQ(objects->object_of(2, 5), 21u);
   EXPECT_EQ(objects->object_of(3, 0), 24u);
   EXPECT_EQ(objects->communicator(21).group, 5);
-  EXPECT_EQ(objects->domain_of(21), 30u);
-  EXPECT_EQ(objects->domain_of(24), std::nullopt);
+  EXPECT_THAT(std::vector(objects->domains_of(21).begin(), objects->domains_of(21).end()), ElementsAre(30));
+  EXPECT_TRUE(objects->domains_of(24).empty());
   EXPECT_THAT(std::vector(objects->communicators_of(30).begin(), objects->communicators_of(30).end()), ElementsAre(21));
 }
 
@@ -100,11 +100,18 @@ TEST(Objects, FamiliesThatOnlySometimesSpan) {
   EXPECT_EQ(objects->communicator(*objects->object_of(4, 1)).group, 1);
 }
 
-TEST(Objects, PipelinePairsJoinDomains) {
+TEST(Objects, DomainsFollowTrafficWithinAReplica) {
   Example e;
   e.add("pp", {0, {{1, tp * dp}}, {{tp * dp, 2}}}, graph::Traffic::pipeline);
-  // Stages 0 and 1 of a rail come together, 2 and 3 stay as they were.
-  EXPECT_EQ(e.objects()->domains(), 6u);
+  auto objects = e.objects();
+  // Stages 0 and 1 come together in each of 4 replicas and on both rails; 2 and 3 have a domain a rail.
+  EXPECT_EQ(objects->domains(), 8u + 4u);
+  // The data-parallel group of stage 0 meets its replicas one by one.
+  EXPECT_EQ(objects->domains_of(16).size(), 4u);
+  EXPECT_EQ(objects->spreads_of(16).size(), 1u);
+  EXPECT_EQ(objects->spreads_of(16)[0].parts.size(), 4u);
+  EXPECT_EQ(objects->domains_of(20).size(), 1u);
+  EXPECT_TRUE(objects->spreads_of(20).empty());
 }
 
 TEST(Objects, RefusesAJobThatDoesNotFit) {
