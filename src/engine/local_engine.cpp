@@ -66,6 +66,12 @@ void LocalEngine::Implementation::start(int ranks) {
   }
   index_slots();
   promises = PromiseTree(slots.size());
+  lags = PromiseTree(slots.size());
+  for (Slot& slot : slots) {
+    slot.inner = is_inner(slot.object);
+    slot.reaction = reaction(slot.object);
+    if (slot.reaction > lookahead) slow_reaction = std::min(slow_reaction, slot.reaction);
+  }
   unasked.resize(slots.size());
   std::iota(unasked.begin(), unasked.end(), 0U);
   std::vector<std::uint32_t> order = unasked;
@@ -94,7 +100,7 @@ void LocalEngine::Implementation::schedule(Event event) {
     }
     event.delta = static_cast<decltype(event.delta)>(current.delta + 1);
   }
-  local.push(event);
+  own.push(event);
 }
 
 void LocalEngine::Implementation::send(Event event) {
@@ -107,6 +113,14 @@ void LocalEngine::Implementation::send(Event event) {
         fmt::format("sends a message to logical process {} for {}, less than the shortest delay {} away", event.object,
                     text_of(event.time()), text_of(lookahead)));
   }
+  const std::uint32_t destination = (*owner)[event.object];
+  const bool here = destination == static_cast<std::uint32_t>(rank);
+  event.delta = 0;
+  if (here && running->inner && is_inner(event.object)) {
+    ++statistics.messages_local;
+    own.push(event);
+    return;
+  }
   // The rank that hosts the receiver plays no part in these checks, so that no partition hides an error.
   if (event.time() < running->promise || event.time() < bound) {
     throw SimulationError(
@@ -114,25 +128,25 @@ void LocalEngine::Implementation::send(Event event) {
                     "before {} may have been handled",
                     event.object, text_of(event.time()), text_of(running->promise), text_of(bound)));
   }
-  event.delta = 0;
-  std::uint32_t destination = (*owner)[event.object];
-  if (destination == static_cast<std::uint32_t>(rank)) {
+  if (here) {
     ++statistics.messages_local;
-    messages.push(event);
+    push_message(event);
   } else {
     if (destination == no_rank) {
       throw SimulationError(fmt::format("sends to logical process {}, which the run leaves out", event.object));
     }
     ++statistics.messages_remote;
-    earliest_out = std::min(earliest_out, event.time());
+    earliest_answer = std::min(earliest_answer, later(event.time(), reaction(event.object)));
     mailbox->out[destination].push_back(event);
   }
 }
 
 RadixHeap* LocalEngine::Implementation::earliest() {
-  if (local.empty()) return messages.empty() ? nullptr : &messages;
-  if (messages.empty()) return &local;
-  return messages.top() < local.top() ? &messages : &local;
+  RadixHeap* first = own.empty() ? nullptr : &own;
+  for (RadixHeap* queue : {&messages, &slow_messages}) {
+    if (!queue->empty() && (first == nullptr || queue->top() < first->top())) first = queue;
+  }
+  return first;
 }
 
 void LocalEngine::Implementation::handle_earliest(RadixHeap& queue) {
@@ -143,7 +157,8 @@ void LocalEngine::Implementation::handle_earliest(RadixHeap& queue) {
     running->asked = false;
     unasked.push_back(slot);
   }
-  if (&queue == &messages) running->promise = std::min(running->promise, later(now(), lookahead));
+  const Time lag = &queue == &own ? std::max(running->after, lookahead) : running->reaction;
+  running->promise = std::min(running->promise, later(now(), lag));
   running->process->handle(current, *this);
   running = nullptr;
   ++statistics.events;
@@ -163,7 +178,7 @@ void LocalEngine::Implementation::run_window() {
 }
 
 void LocalEngine::Implementation::receive() {
-  earliest_out = Time::infinity();
+  earliest_answer = Time::infinity();
   for (const Event& event : mailbox->in) {
     if (event.object >= owner->size() || (*owner)[event.object] != static_cast<std::uint32_t>(rank)) {
       throw SimulationError(
@@ -174,27 +189,45 @@ void LocalEngine::Implementation::receive() {
       throw SimulationError(fmt::format("a message for {} at {} arrived late: events before {} may have been handled",
                                         receiver.name(), text_of(event.time()), text_of(bound)));
     }
-    messages.push(event);
+    push_message(event);
   }
   received += mailbox->in.size();
   mailbox->in.clear();
 }
 
 Time LocalEngine::Implementation::promise() {
-  for (std::uint32_t slot : unasked) {
-    slots[slot].promise = slots[slot].process->promise();
-    slots[slot].asked = true;
-    promises.set(slot, slots[slot].promise);
+  for (std::uint32_t index : unasked) {
+    Slot& slot = slots[index];
+    const Promise promised = slot.process->promise();
+    slot.promise = promised.at;
+    slot.after = promised.after;
+    slot.asked = true;
+    promises.set(index, promised.at);
+    // Outside of the inner processes nothing arrives but messages, which answer for themselves.
+    lags.set(index, slot.inner ? std::max(promised.after, lookahead) : Time::infinity());
   }
   unasked.clear();
-  Time effect = Time::infinity();
+  if (own.empty() && messages.empty() && slow_messages.empty() && earliest_answer.is_infinite()) {
+    return Time::infinity();
+  }
+  Time effect = earliest_answer;
+  Time inner = Time::infinity();  // before which no inner message arrives that is not there yet
   // Nothing is sent but by a handler: whatever processes promise, their own events cannot act before they are due. So
   // early promises cost windows but cannot stop the run.
-  if (!local.empty()) effect = std::max(promises.smallest(), later(local.top().time(), lookahead));
-  if (!messages.empty()) effect = std::min(effect, later(messages.top().time(), lookahead));
-  effect = std::min(effect, later(earliest_out, lookahead));
-  bool idle = local.empty() && messages.empty() && earliest_out.is_infinite();
-  return idle ? Time::infinity() : std::min(effect, kEndOfTime);
+  if (!own.empty()) {
+    effect = std::min(effect, std::max(promises.smallest(), later(own.top().time(), lookahead)));
+    inner = own.top().time();
+  }
+  if (!messages.empty()) {
+    effect = std::min(effect, later(messages.top().time(), lookahead));
+    inner = std::min(inner, later(messages.top().time(), lookahead));
+  }
+  if (!slow_messages.empty()) {
+    effect = std::min(effect, later(slow_messages.top().time(), slow_reaction));
+    inner = std::min(inner, later(slow_messages.top().time(), lookahead));
+  }
+  if (!inner.is_infinite() && !lags.smallest().is_infinite()) effect = std::min(effect, later(inner, lags.smallest()));
+  return std::min(effect, kEndOfTime);
 }
 
 Outcome LocalEngine::Implementation::outcome() const {
@@ -232,6 +265,9 @@ LocalEngine::LocalEngine(int rank, std::shared_ptr<const std::vector<std::uint32
 LocalEngine::~LocalEngine() = default;
 LocalEngine::LocalEngine(LocalEngine&&) noexcept = default;
 
+void LocalEngine::set_couplings(std::shared_ptr<const Couplings> couplings) {
+  implementation_->couplings = std::move(couplings);
+}
 void LocalEngine::add(std::uint32_t object, std::unique_ptr<LogicalProcess> process) {
   implementation_->add(object, std::move(process));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <limits>
@@ -31,7 +32,10 @@ struct LocalEngine::Implementation final : Scheduler {
   struct Slot {
     LogicalProcess* process = nullptr;
     std::uint32_t object = 0;
-    bool asked = false;  ///< its promise in the tree still holds: it has handled nothing since
+    bool asked = false;  ///< its promise in the trees still holds: it has handled nothing since
+    bool inner = false;
+    Time reaction = Time::zero();
+    Time after = Time::zero();  ///< by its last promise
     /// No message of this process may arrive before this, by its last promise and the messages it got since.
     Time promise = Time::zero();
   };
@@ -71,19 +75,23 @@ struct LocalEngine::Implementation final : Scheduler {
   std::vector<std::uint32_t> slot_of;
   std::uint32_t first_object = 0;
 
-  // Events from other processes and events of a process for itself stand apart, so that a promise needs to assume
-  // an answer after the shortest delay only for the former.
+  // Three kinds of events stand apart, for what a promise must assume of each: messages that may be answered after the
+  // shortest delay, those to processes that take longer, and what inner processes tell themselves and each other.
   RadixHeap messages;
-  RadixHeap local;
+  RadixHeap slow_messages;
+  RadixHeap own;
 
   Event current;
   Slot* running = nullptr;
   Time bound;  ///< events before it are safe, messages must not arrive before it
 
+  std::shared_ptr<const Couplings> couplings = std::make_shared<const Couplings>();
+  Time slow_reaction = Time::infinity();  ///< the shortest of those that get slow messages
   PromiseTree promises;
+  PromiseTree lags;
   std::vector<std::uint32_t> unasked;
-  Mailbox* mailbox = nullptr;  ///< none in the sequential loop
-  Time earliest_out = Time::infinity();
+  Mailbox* mailbox = nullptr;               ///< none in the sequential loop
+  Time earliest_answer = Time::infinity();  ///< to what lies in the outbox
   std::uint64_t received = 0;
 
   Statistics statistics;
@@ -91,6 +99,11 @@ struct LocalEngine::Implementation final : Scheduler {
 
  private:
   void check_time(const Event& event) const;
+  bool is_inner(std::uint32_t object) const { return !couplings->inner.empty() && couplings->inner[object]; }
+  Time reaction(std::uint32_t object) const {
+    return couplings->reaction.empty() ? lookahead : std::max(lookahead, couplings->reaction[object]);
+  }
+  void push_message(const Event& event) { (reaction(event.object) > lookahead ? slow_messages : messages).push(event); }
   void index_slots();
 };
 

@@ -36,8 +36,8 @@ void run_sequential(LocalEngine& engine, const Hooks& hooks) {
   const std::vector<std::uint32_t>& owner = *implementation.owner;
   const auto all = static_cast<std::size_t>(std::ssize(owner) - std::ranges::count(owner, no_rank));
   if (implementation.slots.size() != all) {
-    throw SimulationError(fmt::format("a sequential run needs all {} logical processes, but hosts {}", all,
-                                      implementation.slots.size()));
+    throw SimulationError(
+        fmt::format("a sequential run needs all {} logical processes, but hosts {}", all, implementation.slots.size()));
   }
   try {
     implementation.start(engine.rank() + 1);

@@ -117,10 +117,12 @@ void CommunicatorProcess::moved(const SpreadTransfer& transfer, std::int64_t now
   end(rendezvous, now + std::max(price.leg_ps, price.latency_ps - 3 * price.leg_ps), scheduler);
 }
 
-Time CommunicatorProcess::promise() const {
+engine::Promise CommunicatorProcess::promise() const {
+  // All that it talks to is on its rank.
+  if (!tables_->open()[object_]) return {Time::infinity(), Time::infinity()};
   std::int64_t earliest = never;
   for (const SpreadTransfer& transfer : spreads_) earliest = std::min(earliest, transfer.promise_ps());
-  return earliest == never ? Time::infinity() : Time::picoseconds(earliest);
+  return {earliest == never ? Time::infinity() : Time::picoseconds(earliest), Time::infinity()};
 }
 
 void CommunicatorProcess::end(Rendezvous& rendezvous, std::int64_t time_ps, engine::Scheduler& scheduler) {

@@ -23,7 +23,7 @@ class CommunicatorProcess final : public engine::LogicalProcess, public Reportin
   void start(engine::Scheduler&) override {}
   void handle(const engine::Event& event, engine::Scheduler& scheduler) override;
   /// It only answers messages, but for the ends of its transfers over several domains.
-  Time promise() const override;
+  engine::Promise promise() const override;
   bool finished() const override;
   std::vector<std::string> blocked() const override;
   std::string name() const override;

@@ -56,9 +56,13 @@ class Device {
   bool in_flight(Stream stream) const { return at(stream).in_flight; }
   bool has_work(Stream stream) const { return !at(stream).finished; }
 
-  /// No collective that can leave the island starts before this unless a message arrives. `earliest_ps`: the next event
-  /// of the island.
-  std::int64_t earliest_external_ps(std::int64_t earliest_ps) const;
+  /// When the next promised collective can start: not before `at_ps` unless a message arrives, nor sooner than
+  /// `after_ps` behind one from an inner process. `earliest_ps`: the next event of the island.
+  struct Bound {
+    std::int64_t at_ps = never;
+    std::int64_t after_ps = never;
+  };
+  Bound earliest_open(std::int64_t earliest_ps) const;
 
   /// What the streams stand at, for a deadlock report; one line a stream that is not finished.
   std::vector<std::string> blocked() const;
@@ -157,8 +161,13 @@ class Device {
   /// The first `count` compute ops of a phase instance, and all in front of it, have ended.
   std::int64_t compute_reaches_ps(std::int32_t iteration, std::uint32_t step, std::int64_t count,
                                   std::int64_t earliest_ps) const;
+  /// Compute work, at its fastest, from behind the op that runs, or from the next one on, to there; nothing where it
+  /// has been done.
+  std::optional<std::int64_t> compute_ahead_ps(std::int32_t iteration, std::uint32_t step, std::int64_t count) const;
+  Bound next_open(Stream stream, std::int64_t earliest_ps) const;
 
   const Tables* tables_;
+  const Reach* reach_;
   const graph::Program* program_;
   std::int64_t id_;
   std::uint32_t program_index_;

@@ -63,12 +63,12 @@ std::int64_t Device::unblocked_ps(Stream stream, std::int64_t earliest_ps) const
   return time;
 }
 
-std::int64_t Device::compute_reaches_ps(std::int32_t iteration, std::uint32_t step, std::int64_t count,
-                                        std::int64_t earliest_ps) const {
+std::optional<std::int64_t> Device::compute_ahead_ps(std::int32_t iteration, std::uint32_t step,
+                                                     std::int64_t count) const {
   const StreamState& compute = at(Stream::compute);
   const std::int64_t needed =
       iteration * program_->streams_before.back()[0] + program_->streams_before[step][0] + count;
-  if (compute.finished || compute.done >= needed) return 0;
+  if (compute.finished || compute.done >= needed) return std::nullopt;
 
   auto work_before = [this](std::int32_t it, std::uint32_t st, std::size_t index) {
     const graph::Phase& phase = tables_->job.phases[program_->steps[st].phase];
@@ -76,42 +76,67 @@ std::int64_t Device::compute_reaches_ps(std::int32_t iteration, std::uint32_t st
   };
   const Cursor& c = compute.cursor;
   const std::int64_t end = work_before(iteration, step, static_cast<std::size_t>(count));
-  std::int64_t time = running_ ? op_from_ps_ + op_work_ps_ : unblocked_ps(Stream::compute, earliest_ps);
-  if (time == never) return never;
-  std::size_t next = running_ ? c.index + std::size_t{1} : c.index;
-  std::int64_t ahead = std::max<std::int64_t>(0, end - work_before(c.iteration, c.step, next));
-  return time + (tables_->jitter.active() ? shortest(ahead, tables_->jitter.lowest()) : ahead);
+  const std::size_t next = running_ ? c.index + std::size_t{1} : c.index;
+  const std::int64_t ahead = std::max<std::int64_t>(0, end - work_before(c.iteration, c.step, next));
+  return tables_->jitter.active() ? shortest(ahead, tables_->jitter.lowest()) : ahead;
 }
 
-std::int64_t Device::earliest_external_ps(std::int64_t earliest_ps) const {
-  std::int64_t bound = never;
-  for (Stream stream : every_stream) {
-    const StreamState& state = at(stream);
-    if (stream == Stream::compute || state.finished || (state.in_flight && state.outside)) continue;
+std::int64_t Device::compute_reaches_ps(std::int32_t iteration, std::uint32_t step, std::int64_t count,
+                                        std::int64_t earliest_ps) const {
+  const auto ahead = compute_ahead_ps(iteration, step, count);
+  if (!ahead) return 0;
+  const std::int64_t time = running_ ? op_from_ps_ + op_work_ps_ : unblocked_ps(Stream::compute, earliest_ps);
+  return time == never ? never : time + *ahead;
+}
 
-    // The first op of the stream, from its head on, that can leave the island.
-    auto s = static_cast<std::size_t>(stream);
-    Cursor c = state.cursor;
-    std::uint16_t index = phase_at(c).next_external[s][c.index];
-    if (index == graph::Phase::no_op) {
-      std::uint32_t step = program_->next_external_step[s][c.step + 1];
-      if (step == graph::Program::no_step && c.iteration + 1 < tables_->job.iterations) {
-        step = program_->next_external_step[s][0];
-        ++c.iteration;
-      }
-      if (step == graph::Program::no_step) continue;
-      c.step = step;
-      index = phase_at(c).next_external[s][0];
+Device::Bound Device::next_open(Stream stream, std::int64_t earliest_ps) const {
+  const StreamState& state = at(stream);
+  // The first op of the stream, from its head on or behind one that is under way, that is promised.
+  const auto s = static_cast<std::size_t>(stream);
+  Cursor c = state.cursor;
+  std::uint16_t index =
+      reach_->next_op(program_->steps[c.step].phase, s, c.index + (state.in_flight ? std::size_t{1} : 0));
+  if (index == Reach::no_op) {
+    std::uint32_t step = reach_->next_step(program_index_, s, c.step + 1);
+    if (step == Reach::no_step && c.iteration + 1 < tables_->job.iterations) {
+      step = reach_->next_step(program_index_, s, 0);
+      ++c.iteration;
     }
-    const graph::Phase& phase = phase_at(c);
-    const std::int64_t needed = phase.compute_needed[phase.by_stream[s][index]];
-    std::int64_t time = state.in_flight ? earliest_ps : unblocked_ps(stream, earliest_ps);
-    if (time != never && needed >= 0) {
-      time = std::max(time, compute_reaches_ps(c.iteration, c.step, needed, earliest_ps));
-    }
-    bound = std::min(bound, time);
+    if (step == Reach::no_step) return {};
+    c.step = step;
+    index = reach_->next_op(program_->steps[c.step].phase, s, 0);
   }
-  return bound == never ? never : std::max(bound, earliest_ps);
+  const graph::Phase& phase = phase_at(c);
+  const std::int64_t needed = phase.compute_needed[phase.by_stream[s][index]];
+  const auto ahead = needed < 0 ? std::nullopt : compute_ahead_ps(c.iteration, c.step, needed);
+  // Whatever messages come, compute that runs takes its time.
+  if (ahead && running_) return {op_from_ps_ + op_work_ps_ + *ahead, never};
+
+  Bound bound;
+  if (!state.in_flight) {
+    bound.at_ps = unblocked_ps(stream, earliest_ps);
+  } else if (!state.outside) {
+    bound.at_ps = earliest_ps;
+  }
+  if (ahead) {
+    bound.at_ps = std::max(bound.at_ps, compute_reaches_ps(c.iteration, c.step, needed, earliest_ps));
+    bound.after_ps = *ahead;
+  } else if (!state.in_flight || !state.outside || !reach_->open(head(stream).collective)) {
+    bound.after_ps = 0;
+  }
+  return bound;
+}
+
+Device::Bound Device::earliest_open(std::int64_t earliest_ps) const {
+  Bound all;
+  for (Stream stream : every_stream) {
+    if (stream == Stream::compute || at(stream).finished) continue;
+    const Bound bound = next_open(stream, earliest_ps);
+    all.at_ps = std::min(all.at_ps, bound.at_ps);
+    all.after_ps = std::min(all.after_ps, bound.after_ps);
+  }
+  if (all.at_ps != never) all.at_ps = std::max(all.at_ps, earliest_ps);
+  return all;
 }
 
 }  // namespace proteus::executor

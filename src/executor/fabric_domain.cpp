@@ -134,14 +134,19 @@ void FabricDomain::watch(engine::Scheduler& scheduler) {
   scheduler.schedule(make_event(next, EventKind::completion, object_, version_, 0, 0));
 }
 
-Time FabricDomain::promise() const {
+engine::Promise FabricDomain::promise() const {
+  // What changes here moves the rates of all, so every open communicator may hear of it.
   std::int64_t leg = never;
-  for (const auto& [key, transfer] : active_) leg = std::min(leg, transfer.leg_ps);
-  for (const auto& [key, transfer] : spreads_) leg = std::min(leg, transfer.leg_ps);
-  if (leg == never) return Time::infinity();
+  for (const auto& [key, transfer] : active_) {
+    if (tables_->open()[transfer.communicator]) leg = std::min(leg, transfer.leg_ps);
+  }
+  for (const auto& [key, transfer] : spreads_) {
+    if (tables_->open()[transfer.communicator]) leg = std::min(leg, transfer.leg_ps);
+  }
+  if (leg == never) return {Time::infinity(), Time::infinity()};
   // In the middle of an instant its changes are not in the rates yet.
   std::int64_t next = solving_ ? instant_ps_ : network_.next_ps();
-  return next == never ? Time::infinity() : Time::picoseconds(next + leg);
+  return {next == never ? Time::infinity() : Time::picoseconds(next + leg), Time::picoseconds(leg)};
 }
 
 std::vector<std::string> FabricDomain::blocked() const {

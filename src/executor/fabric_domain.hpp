@@ -20,7 +20,7 @@ class FabricDomain final : public engine::LogicalProcess {
   void start(engine::Scheduler&) override {}
   void handle(const engine::Event& event, engine::Scheduler& scheduler) override;
   /// Its next completion at current rates: a start that could change them is covered by who sends it.
-  Time promise() const override;
+  engine::Promise promise() const override;
   bool finished() const override { return active_.empty() && spreads_.empty(); }
   std::vector<std::string> blocked() const override;
   std::string name() const override;

@@ -233,11 +233,19 @@ std::int64_t Island::earliest_ps() const {
   return earliest;
 }
 
-Time Island::promise() const {
+engine::Promise Island::promise() const {
+  const Reach& reach = tables_->reach(object_);
   const std::int64_t earliest = earliest_ps();
-  std::int64_t bound = never;
-  for (const Device& device : devices_) bound = std::min(bound, device.earliest_external_ps(earliest));
-  return bound == never ? Time::infinity() : Time::picoseconds(bound) + Time::picoseconds(tables_->lookahead_ps);
+  Device::Bound bound;
+  for (const Device& device : devices_) {
+    const Device::Bound own = device.earliest_open(earliest);
+    bound.at_ps = std::min(bound.at_ps, own.at_ps);
+    bound.after_ps = std::min(bound.after_ps, own.after_ps);
+  }
+  const auto message = [&reach](std::int64_t start_ps) {
+    return start_ps == never ? Time::infinity() : Time::picoseconds(start_ps + reach.leg_ps());
+  };
+  return {message(bound.at_ps), message(bound.after_ps)};
 }
 
 bool Island::finished() const {

@@ -21,7 +21,7 @@ class Island final : public engine::LogicalProcess, public Reporting {
 
   void start(engine::Scheduler& scheduler) override;
   void handle(const engine::Event& event, engine::Scheduler& scheduler) override;
-  Time promise() const override;
+  engine::Promise promise() const override;
   bool finished() const override;
   std::vector<std::string> blocked() const override;
   std::string name() const override;

@@ -27,9 +27,10 @@ Time shortest_delay(const graph::Job& job, const partition::Objects& objects) {
 
 engine::LocalEngine make_engine(const graph::Job& job, const cluster::Cluster& cluster, const Options& options,
                                 const partition::Assignment& assignment, int rank, RowSink* sink) {
-  auto tables = std::make_shared<const Tables>(job, cluster, options, assignment.objects);
+  auto tables = std::make_shared<const Tables>(job, cluster, options, assignment, rank);
   const partition::Objects& objects = *assignment.objects;
   engine::LocalEngine engine(rank, assignment.owner, Time::picoseconds(tables->lookahead_ps));
+  engine.set_couplings(couplings_of(*tables, tables->open()));
   for (std::uint32_t object = 0; object < objects.count(); ++object) {
     if ((*assignment.owner)[object] != static_cast<std::uint32_t>(rank)) continue;
     if (objects.is_island(object)) {

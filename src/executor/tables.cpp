@@ -73,11 +73,11 @@ void check(const graph::Job& job, const Options& options) {
 }  // namespace
 
 Tables::Tables(const graph::Job& the_job, const cluster::Cluster& the_cluster, Options the_options,
-               std::shared_ptr<const partition::Objects> the_objects)
+               const partition::Assignment& assignment, int rank)
     : job(the_job),
       cluster(the_cluster),
       options(std::move(the_options)),
-      objects(std::move(the_objects)),
+      objects(assignment.objects),
       jitter(options.seed, options.compute_jitter),
       inner_(make_prices(job, *objects, false)),
       spanning_(make_prices(job, *objects, true)),
@@ -90,6 +90,42 @@ Tables::Tables(const graph::Job& the_job, const cluster::Cluster& the_cluster, O
   std::stable_sort(delays_.begin(), delays_.end(), earlier);
   lookahead_ps = std::min(job.lookahead, shortest_delay(job, *objects)).ps();
   if (lookahead_ps < 1) throw SimulationError("messages between logical processes must take time");
+  open_ = open_communicators(*this, *assignment.owner);
+  find_reach(assignment, rank);
+}
+
+std::int64_t Tables::shortest_leg_ps(std::uint32_t communicator) const {
+  std::int64_t shortest = never;
+  for (std::uint32_t use : objects->uses(objects->communicator(communicator).family)) {
+    shortest = std::min(shortest, price(use, placement(communicator), true).leg_ps);
+  }
+  return shortest;
+}
+
+void Tables::find_reach(const partition::Assignment& assignment, int rank) {
+  std::map<std::pair<std::vector<bool>, std::int64_t>, const Reach*> known;  // by open families and shortest leg
+  for (std::uint32_t island = 0; island < objects->islands(); ++island) {
+    if ((*assignment.owner)[island] != static_cast<std::uint32_t>(rank)) continue;
+    std::vector<bool> families(job.families.size());
+    std::int64_t leg = never;
+    for (std::uint32_t f = 0; f < families.size(); ++f) {
+      if (objects->communicators(f) == 0) continue;
+      for (std::int64_t id = objects->first_device(island); id < objects->end_device(island); ++id) {
+        const auto place = job.families[f].locate(id);
+        const auto object = place ? objects->object_of(f, place->group) : std::nullopt;
+        if (!object || !open_[communicator(*object)]) continue;
+        families[f] = true;
+        leg = std::min(leg, shortest_leg_ps(communicator(*object)));
+      }
+    }
+    const Reach*& reach = known[{families, leg}];
+    if (reach == nullptr) {
+      std::vector<bool> collectives;
+      for (const auto& use : job.collectives) collectives.push_back(families[use.family]);
+      reach = reaches_.emplace_back(std::make_unique<const Reach>(job, std::move(collectives), leg)).get();
+    }
+    island_reach_[island] = reach;
+  }
 }
 
 bool Tables::spans(std::uint32_t collective, std::int64_t device) const {

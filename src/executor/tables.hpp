@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,6 +14,7 @@
 #include "proteus/executor/folding.hpp"
 #include "proteus/executor/run.hpp"
 #include "proteus/partition/objects.hpp"
+#include "reach.hpp"
 
 namespace proteus::executor {
 
@@ -60,8 +62,9 @@ class Members {
 /// What all logical processes of a rank look up and nobody changes.
 class Tables {
  public:
+  /// `rank`: whose devices ask for their reach.
   Tables(const graph::Job& the_job, const cluster::Cluster& the_cluster, Options the_options,
-         std::shared_ptr<const partition::Objects> the_objects);
+         const partition::Assignment& assignment, int rank);
 
   const graph::Job& job;
   const cluster::Cluster& cluster;
@@ -92,6 +95,13 @@ class Tables {
   /// Who meets in a communicator.
   Members members(std::uint32_t communicator) const;
 
+  /// Of all collectives of a simulated communicator.
+  std::int64_t shortest_leg_ps(std::uint32_t communicator) const;
+  /// By object, whether it is a communicator with something on another rank.
+  const std::vector<bool>& open() const { return open_; }
+  /// What an island of this rank promises.
+  const Reach& reach(std::uint32_t island) const { return *island_reach_.at(island); }
+
   /// "all-reduce 'layers[3].attention.proj' of 1024 B on tp #5"; `group` < 0 leaves the number out.
   std::string describe(std::uint32_t collective, std::int64_t group) const;
 
@@ -100,6 +110,10 @@ class Tables {
   std::vector<std::vector<Price>> spanning_;
   std::vector<std::int8_t> spans_;  ///< by family: 1 all groups, 0 none, -1 some
   std::vector<Delay> delays_;       ///< by device and position
+  void find_reach(const partition::Assignment& assignment, int rank);
+  std::vector<bool> open_;
+  std::vector<std::unique_ptr<const Reach>> reaches_;
+  std::map<std::uint32_t, const Reach*> island_reach_;
 };
 
 /// The stream under which the members of a collective meet: sender and receiver of a pipeline use two.

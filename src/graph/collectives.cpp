@@ -71,15 +71,6 @@ std::uint32_t Collectives::use(CollectiveUse collective) {
 
 std::int64_t Collectives::members(std::uint32_t family) const { return job_.families[family].members(); }
 
-bool Collectives::external(std::uint32_t collective) const {
-  const CommunicatorFamily& family = job_.families[job_.collectives[collective].family];
-  const std::int64_t groups = uniform(family, job_.island_size) ? 1 : family.groups();
-  for (std::int64_t group = 0; group < groups; ++group) {
-    if (!family.inside_island(group, job_.island_size)) return true;
-  }
-  return false;
-}
-
 cost::Collective collective_of(strategy::Reshard::Kind kind) {
   switch (kind) {
     case strategy::Reshard::Kind::reduce_scatter:

@@ -28,8 +28,6 @@ class Collectives {
   std::uint32_t use(CollectiveUse collective);
 
   std::int64_t members(std::uint32_t family) const;
-  /// Whether a group of the collective's family may reach beyond one island.
-  bool external(std::uint32_t collective) const;
 
  private:
   std::uint32_t intern(CommunicatorFamily family);

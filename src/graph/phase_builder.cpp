@@ -98,7 +98,6 @@ Phase PhaseBuilder::finish() {
   for (std::size_t i = 0; i < phase_.ops.size(); ++i) {
     if (phase_.ops[i].is_compute()) compute_ops.push_back(i);
   }
-  std::vector<bool> external;
   for (std::size_t i = 0; i < phase_.ops.size(); ++i) {
     ProgramOp& op = phase_.ops[i];
     if (op.is_compute()) continue;
@@ -109,12 +108,10 @@ Phase PhaseBuilder::finish() {
       const Wait& wait = op.waits[w];
       if (wait.stream == Stream::compute && wait.count > 0) phase_.ops[compute_ops[wait.count - 1u]].signals = true;
     }
-    if (external.size() <= op.collective) external.resize(op.collective + 1u);
-    external[op.collective] = collectives_.external(op.collective);
   }
   // The next phase's communication may wait for the end of this one's compute.
   if (!compute_ops.empty()) phase_.ops[compute_ops.back()].signals = true;
-  phase_.finish(external);
+  phase_.finish();
   return std::move(phase_);
 }
 

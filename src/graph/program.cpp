@@ -2,6 +2,7 @@
 #include "proteus/graph/program.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 
 namespace proteus::graph {
@@ -61,8 +62,8 @@ std::string_view name_of(PhaseKind kind) {
   return "unknown";
 }
 
-void Phase::finish(const std::vector<bool>& external) {
-  if (ops.size() >= no_op) throw std::length_error("phase " + name + " has more ops than a 16-bit number can count");
+void Phase::finish() {
+  if (ops.size() > std::numeric_limits<std::uint16_t>::max()) throw std::length_error("phase " + name + " has more ops than a 16-bit number can count");
   for (auto& numbers : by_stream) numbers.clear();
   host_before_ps.clear();
   syncs_before.clear();
@@ -111,16 +112,6 @@ void Phase::finish(const std::vector<bool>& external) {
     }
   }
   compute_before_ps.push_back(compute_ps);
-
-  for (std::size_t s = 0; s < stream_count; ++s) {
-    const auto& numbers = by_stream[s];
-    next_external[s].assign(numbers.size() + 1, no_op);
-    for (std::size_t i = numbers.size(); i-- > 0;) {
-      const ProgramOp& op = ops[numbers[i]];
-      bool leaves = !op.is_compute() && external.at(op.collective);
-      next_external[s][i] = leaves ? static_cast<std::uint16_t>(i) : next_external[s][i + 1];
-    }
-  }
 }
 
 void Program::finish(const std::vector<Phase>& phases) {
@@ -142,13 +133,6 @@ void Program::finish(const std::vector<Phase>& phases) {
     streams_before.push_back(streams_before.back());
     for (std::size_t s = 0; s < stream_count; ++s) {
       streams_before.back()[s] += static_cast<std::int64_t>(phase.by_stream[s].size());
-    }
-  }
-  for (std::size_t s = 0; s < stream_count; ++s) {
-    next_external_step[s].assign(steps.size() + 1, no_step);
-    for (std::size_t i = steps.size(); i-- > 0;) {
-      bool leaves = phases[steps[i].phase].next_external[s].front() != Phase::no_op;
-      next_external_step[s][i] = leaves ? static_cast<std::uint32_t>(i) : next_external_step[s][i + 1];
     }
   }
 }

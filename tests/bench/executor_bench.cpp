@@ -88,7 +88,7 @@ graph::Job make_job(int islands, int iterations, const cluster::Cluster& cluster
   job.phases.push_back(make_phase(tensor, gradient, true));
   graph::Program program;
   for (std::uint32_t m = 0; m < micro_batches; ++m) program.steps.push_back({m + 1 == micro_batches ? 1u : 0u, m});
-  for (auto& phase : job.phases) phase.finish({false, islands > 1});
+  for (auto& phase : job.phases) phase.finish();
   program.finish(job.phases);
   job.programs.push_back(std::move(program));
   return job;

@@ -67,7 +67,7 @@ class PholdProcess final : public LogicalProcess {
   }
 
   // It cannot know more than the engine does: its next event may go anywhere.
-  Time promise() const override { return Time::zero(); }
+  Promise promise() const override { return {}; }
   bool finished() const override { return true; }
   std::vector<std::string> blocked() const override { return {}; }
   std::string name() const override { return fmt::format("process {}", object_); }

@@ -8,6 +8,15 @@
 
 namespace proteus::engine {
 
+/// What a logical process promises of its messages to others, those within its rank's inner processes (see
+/// Couplings) left out. Both may be early, never late.
+struct Promise {
+  /// None of them arrives before this, unless a message comes; infinity where it can only react to messages.
+  Time at = Time::zero();
+  /// Nor sooner than this behind the arrival of a message from an inner process; counts as at least the shortest delay.
+  Time after = Time::zero();
+};
+
 /// What a logical process may do while it handles an event.
 class Scheduler {
  public:
@@ -19,8 +28,9 @@ class Scheduler {
   /// Queues an event for the handling logical process itself; time >= now. Sets `object` and `delta`.
   virtual void schedule(Event event) = 0;
 
-  /// Sends an event to another logical process, wherever it lives. time > now and not before the end of the current
-  /// window: anything else is a broken promise and ends the run with the name of the sender.
+  /// Sends an event to another logical process, wherever it lives, at least the shortest delay ahead; between inner
+  /// processes that is all. Else not before the promise and the end of the current window: anything else is a broken
+  /// promise and ends the run with the name of the sender.
   virtual void send(Event event) = 0;
 };
 
@@ -35,10 +45,8 @@ class LogicalProcess {
 
   virtual void handle(const Event& event, Scheduler& scheduler) = 0;
 
-  /// The earliest time at which a message sent by this process could arrive elsewhere, if it receives no further
-  /// message; infinity where it can only react to messages. May be early, never late. Asked again only after the
-  /// process handled an event.
-  virtual Time promise() const = 0;
+  /// Asked again only after the process handled an event.
+  virtual Promise promise() const = 0;
 
   /// Whether all its work is done. Asked when no events are left anywhere.
   virtual bool finished() const = 0;

@@ -16,6 +16,15 @@ namespace proteus::engine {
 /// Owner of a logical process that the run leaves out, because another stands for it. Nobody may send to it.
 inline constexpr std::uint32_t no_rank = std::numeric_limits<std::uint32_t>::max();
 
+/// What a model knows of its logical processes that lets promises reach further. Empty vectors assume nothing.
+struct Couplings {
+  /// By object: whether it answers for its messages to inner processes of its own rank itself. Such messages may arrive
+  /// within a window, as if sender and receiver were one process; all others are promised.
+  std::vector<bool> inner;
+  /// By object: no message leaves it sooner than this behind a message from beyond the inner processes of its rank.
+  std::vector<Time> reaction;
+};
+
 /// Counts of one rank; sums and extremes over ranks are the caller's.
 struct Statistics {
   std::uint64_t events = 0;
@@ -35,6 +44,8 @@ class LocalEngine {
   ~LocalEngine();
   LocalEngine(LocalEngine&&) noexcept;
 
+  /// Of all objects of the model; before the run.
+  void set_couplings(std::shared_ptr<const Couplings> couplings);
   /// Hosts `process` as `object`; owner[object] must be this rank.
   void add(std::uint32_t object, std::unique_ptr<LogicalProcess> process);
 
@@ -58,8 +69,8 @@ struct Hooks {
   std::function<void(int rank, std::int64_t agreed)> advanced;
 };
 
-/// The reference: one loop over all events in order, no windows, no promises asked. `engine` must host every process of the run.
-/// Throws SimulationError with the wait-for chain on deadlock.
+/// The reference: one loop over all events in order, no windows, no promises asked. `engine` must host every process of
+/// the run. Throws SimulationError with the wait-for chain on deadlock.
 void run_sequential(LocalEngine& engine, const Hooks& hooks);
 
 /// Conservative windows until no rank has work. `local`: the ranks that live in this process (one under MPI, all of

@@ -98,14 +98,8 @@ struct Phase {
   /// Compute ops of this phase that must have ended before op i can start, over all chains of waits inside the phase;
   /// 0: only those of earlier phases, -1: none.
   std::vector<std::int32_t> compute_needed;
-  /// For index i of by_stream[s]: the first index >= i whose collective can leave the island, or no_op. One extra
-  /// entry.
-  std::array<std::vector<std::uint16_t>, stream_count> next_external;
-  static constexpr std::uint16_t no_op = std::numeric_limits<std::uint16_t>::max();
-
   /// Fills the derived fields, and sets ProgramOp::signals of compute ops that others wait for.
-  /// `external[c]`: whether collective c may leave its island.
-  void finish(const std::vector<bool>& external);
+  void finish();
 };
 
 /// One line of a schedule.
@@ -132,9 +126,6 @@ struct Program {
     bool operator==(const Place&) const = default;
   };
   std::vector<Place> syncs;  ///< host_sync ops of an iteration
-  /// The first step >= this one with an op on the stream that can leave the island, or no_step.
-  std::array<std::vector<std::uint32_t>, stream_count> next_external_step;
-  static constexpr std::uint32_t no_step = std::numeric_limits<std::uint32_t>::max();
   std::int64_t rows() const { return rows_before.back(); }
 
   void finish(const std::vector<Phase>& phases);

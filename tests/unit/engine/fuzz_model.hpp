@@ -80,7 +80,9 @@ class FuzzProcess final : public LogicalProcess {
     }
   }
 
-  Time promise() const override {
+  Promise promise() const override { return {earliest(), Time::zero()}; }
+
+  Time earliest() const {
     Time effect = Time::infinity();
     for (std::size_t operation = next_; operation < sends_.size() && effect.is_infinite(); ++operation) {
       if (sends_[operation]) effect = ends_[operation];

@@ -26,7 +26,7 @@ class ScriptedProcess final : public LogicalProcess {
 
   void start(Scheduler& scheduler) override { script_.start(scheduler); }
   void handle(const Event& event, Scheduler& scheduler) override { script_.handle(event, scheduler); }
-  Time promise() const override { return script_.promise(); }
+  Promise promise() const override { return {script_.promise(), Time::infinity()}; }
   bool finished() const override { return script_.finished(); }
   std::vector<std::string> blocked() const override { return script_.blocked; }
   std::string name() const override { return name_; }

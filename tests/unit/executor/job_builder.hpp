@@ -130,14 +130,7 @@ struct JobBuilder {
   }
 
   void finish() {
-    std::vector<bool> external;
-    for (const auto& use : job.collectives) {
-      const auto& f = job.families[use.family];
-      bool leaves = false;
-      for (std::int64_t g = 0; g < f.groups(); ++g) leaves = leaves || !f.inside_island(g, job.island_size);
-      external.push_back(leaves);
-    }
-    for (auto& phase : job.phases) phase.finish(external);
+    for (auto& phase : job.phases) phase.finish();
     for (auto& program : job.programs) program.finish(job.phases);
   }
 };

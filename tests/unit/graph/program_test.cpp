@@ -29,7 +29,6 @@ ProgramOp communicate(std::uint32_t collective, Stream stream, std::vector<Wait>
 }
 
 /// Collective 0 stays in the island, 1 leaves it.
-const std::vector<bool> external{false, true};
 
 Phase example() {
   Phase phase;
@@ -45,7 +44,7 @@ Phase example() {
       communicate(1, Stream::forward_send, {{Stream::compute, 0}}),
   };
   phase.ops[3].host_sync = true;
-  phase.finish(external);
+  phase.finish();
   return phase;
 }
 
@@ -74,23 +73,16 @@ TEST(Phase, ProducersOfWaitsSignal) {
   EXPECT_FALSE(phase.ops[4].signals);
 }
 
-TEST(Phase, NextExternal) {
-  Phase phase = example();
-  EXPECT_THAT(phase.next_external[static_cast<int>(Stream::gradient)], ElementsAre(0, Phase::no_op, Phase::no_op));
-  EXPECT_THAT(phase.next_external[static_cast<int>(Stream::tensor)], ElementsAre(Phase::no_op, Phase::no_op));
-  EXPECT_THAT(phase.next_external[static_cast<int>(Stream::forward_send)], ElementsAre(0, Phase::no_op));
-}
-
 TEST(Phase, WaitForWhatIsIssuedLaterIsRefused) {
   Phase phase;
   phase.ops = {communicate(0, Stream::tensor, {{Stream::compute, 1}}), compute(5)};
-  EXPECT_THROW(phase.finish(external), std::logic_error);
+  EXPECT_THROW(phase.finish(), std::logic_error);
 }
 
 TEST(Program, SumsOverSteps) {
   Phase silent;
   silent.ops = {compute(7, 3)};
-  silent.finish(external);
+  silent.finish();
   Program program;
   program.steps = {{1, 0}, {0, 0}, {1, 1}};
   program.finish({example(), silent});
@@ -102,8 +94,6 @@ TEST(Program, SumsOverSteps) {
   EXPECT_THAT(program.compute_before_ps, ElementsAre(0, 7, 67, 74));
   EXPECT_EQ(program.streams_before[2][static_cast<int>(Stream::compute)], 4);
   EXPECT_EQ(program.streams_before[3][static_cast<int>(Stream::gradient)], 2);
-  EXPECT_THAT(program.next_external_step[static_cast<int>(Stream::gradient)],
-              ElementsAre(1, 1, Program::no_step, Program::no_step));
 }
 
 }  // namespace
