@@ -68,6 +68,7 @@ std::string to_json(const Summary& s) {
                     {"rows", e.rows},
                     {"collectives", e.collectives},
                     {"windows", e.windows},
+                    {"perfect_windows", e.perfect_windows},
                     {"messages_local", e.messages_local},
                     {"messages_remote", e.messages_remote},
                     {"seconds", e.seconds},

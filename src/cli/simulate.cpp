@@ -44,6 +44,7 @@ struct Settings {
   std::optional<executor::FoldMode> fold;
   int virtual_ranks = 0;  ///< 0: real ranks
   bool sequential = false;
+  engine::QueueKind queue = engine::QueueKind::radix;
   std::string command_line;
 };
 
@@ -52,6 +53,12 @@ std::optional<executor::FoldMode> fold_mode(const std::string& text) {
   if (text == "exact") return executor::FoldMode::exact;
   if (text == "approx") return executor::FoldMode::approx;
   throw UsageError("--fold takes none, exact or approx, not '" + text + "'");
+}
+
+engine::QueueKind queue_kind(const std::string& text) {
+  if (text == "radix") return engine::QueueKind::radix;
+  if (text == "binary") return engine::QueueKind::binary;
+  throw UsageError("--queue takes radix or binary, not '" + text + "'");
 }
 
 std::optional<Settings> parse_settings(const std::vector<std::string>& arguments) {
@@ -68,6 +75,8 @@ std::optional<Settings> parse_settings(const std::vector<std::string>& arguments
   add("virtual-ranks", po::value<int>(), "simulate with this many ranks in one process");
   add("fold", po::value<std::string>()->default_value("none"),
       "none, exact or approx: simulate one node of each kind for all that are alike; exact gives what none does");
+  add("queue", po::value<std::string>()->default_value("radix"),
+      "radix or binary: heap of the pending events; results do not depend on it");
   add("sequential", "one loop over all events, without windows: the reference");
   po::variables_map values;
   if (!parse(arguments, "proteus simulate EXPERIMENT.yaml [options]", options, {"EXPERIMENT"}, values))
@@ -86,6 +95,7 @@ std::optional<Settings> parse_settings(const std::vector<std::string>& arguments
     if (settings.virtual_ranks < 1) throw UsageError("--virtual-ranks takes a positive number");
   }
   settings.fold = fold_mode(values["fold"].as<std::string>());
+  settings.queue = queue_kind(values["queue"].as<std::string>());
   settings.sequential = values.contains("sequential");
   if (settings.sequential && settings.virtual_ranks > 0)
     throw UsageError("--sequential and --virtual-ranks exclude each other");
@@ -122,6 +132,7 @@ class Run {
         ranks_(settings.virtual_ranks > 0 ? settings.virtual_ranks : mpi.ranks()),
         objects_(std::make_shared<const partition::Objects>(job_, prepared.experiment.cluster)),
         assignment_(assign()) {
+    options_.engine.queue = settings.queue;
     for (int rank = 0; rank < ranks_; ++rank) {
       if (settings.virtual_ranks > 0 || rank == mpi.rank()) local_.push_back(rank);
     }
@@ -227,7 +238,8 @@ class Run {
       by_rank.push_back({static_cast<std::int64_t>(s.events), static_cast<std::int64_t>(s.windows),
                          static_cast<std::int64_t>(s.messages_local), static_cast<std::int64_t>(s.messages_remote),
                          static_cast<std::int64_t>(s.seconds_events * 1e9),
-                         static_cast<std::int64_t>(s.seconds_synchronization * 1e9)});
+                         static_cast<std::int64_t>(s.seconds_synchronization * 1e9),
+                         static_cast<std::int64_t>(s.perfect_windows)});
     }
     if (settings_.virtual_ranks == 0) by_rank = mpi_.gather(by_rank.front());
     std::uint64_t most = 0;
@@ -235,6 +247,7 @@ class Run {
       engine.events += static_cast<std::uint64_t>(words[0]);
       most = std::max(most, static_cast<std::uint64_t>(words[0]));
       engine.windows = std::max(engine.windows, static_cast<std::uint64_t>(words[1]));
+      engine.perfect_windows = std::max(engine.perfect_windows, static_cast<std::uint64_t>(words[6]));
       engine.messages_local += static_cast<std::uint64_t>(words[2]);
       engine.messages_remote += static_cast<std::uint64_t>(words[3]);
       engine.seconds_events = std::max(engine.seconds_events, static_cast<double>(words[4]) * 1e-9);

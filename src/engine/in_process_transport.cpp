@@ -21,10 +21,14 @@ class InProcessTransport final : public Transport {
 
   Agreement exchange(std::span<Mailbox> local) override {
     check(local.size());
-    Agreement agreement{.bound = Time::infinity(), .progress = std::numeric_limits<std::int64_t>::max()};
+    Agreement agreement;
+    agreement.bound = Time::infinity();
+    agreement.progress = std::numeric_limits<std::int64_t>::max();
     for (Mailbox& mailbox : local) {
       agreement.bound = std::min(agreement.bound, mailbox.promise);
       agreement.progress = std::min(agreement.progress, mailbox.progress);
+      agreement.crossing = std::min(agreement.crossing, mailbox.crossing);
+      agreement.pulse = agreement.pulse || mailbox.pulse;
       agreement.failed = agreement.failed || mailbox.failed;
       mailbox.in.clear();
     }

@@ -2,6 +2,7 @@
 #include "local_engine.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 #include <stdexcept>
 
@@ -22,8 +23,14 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 }  // namespace
 
 LocalEngine::Implementation::Implementation(int own_rank, std::shared_ptr<const std::vector<std::uint32_t>> owner_of,
-                                            Time shortest_delay)
-    : rank(own_rank), owner(std::move(owner_of)), lookahead(shortest_delay) {
+                                            Time shortest_delay, EngineOptions how)
+    : rank(own_rank),
+      owner(std::move(owner_of)),
+      lookahead(shortest_delay),
+      options(std::move(how)),
+      messages(options.queue),
+      slow_messages(options.queue),
+      own(options.queue) {
   if (!owner) throw std::invalid_argument("the owners of the logical processes are not given");
   if (lookahead <= Time::zero()) {
     throw std::invalid_argument("messages between logical processes must take time; the shortest delay is " +
@@ -109,9 +116,8 @@ void LocalEngine::Implementation::send(Event event) {
   }
   check_time(event);
   if (event.time() < later(now(), lookahead)) {
-    throw SimulationError(
-        fmt::format("sends a message to logical process {} for {}, less than the shortest delay {} away", event.object,
-                    text_of(event.time()), text_of(lookahead)));
+    throw SimulationError(fmt::format("sends a message to {} for {}, less than the shortest delay {} away",
+                                      name_of(event.object), text_of(event.time()), text_of(lookahead)));
   }
   const std::uint32_t destination = (*owner)[event.object];
   const bool here = destination == static_cast<std::uint32_t>(rank);
@@ -124,32 +130,38 @@ void LocalEngine::Implementation::send(Event event) {
   // The rank that hosts the receiver plays no part in these checks, so that no partition hides an error.
   if (event.time() < running->promise || event.time() < bound) {
     throw SimulationError(
-        fmt::format("breaks its promise: sends a message to logical process {} for {}, but promised {}, and events "
-                    "before {} may have been handled",
-                    event.object, text_of(event.time()), text_of(running->promise), text_of(bound)));
+        fmt::format("breaks its promise: sends a message to {} for {}, but promised {}, and events before {} may have "
+                    "been handled",
+                    name_of(event.object), text_of(event.time()), text_of(running->promise), text_of(bound)));
   }
   if (here) {
     ++statistics.messages_local;
     push_message(event);
   } else {
-    if (destination == no_rank) {
-      throw SimulationError(fmt::format("sends to logical process {}, which the run leaves out", event.object));
-    }
-    ++statistics.messages_remote;
-    earliest_answer = std::min(earliest_answer, later(event.time(), reaction(event.object)));
-    mailbox->out[destination].push_back(event);
+    leave(event, destination);
   }
 }
 
-RadixHeap* LocalEngine::Implementation::earliest() {
-  RadixHeap* first = own.empty() ? nullptr : &own;
-  for (RadixHeap* queue : {&messages, &slow_messages}) {
+void LocalEngine::Implementation::leave(const Event& event, std::uint32_t destination) {
+  if (destination == no_rank) {
+    throw SimulationError(fmt::format("sends to {}, which the run leaves out", name_of(event.object)));
+  }
+  ++statistics.messages_remote;
+  earliest_answer = std::min(earliest_answer, later(event.time(), reaction(event.object)));
+  // What start() sends is there before the first window.
+  if (bound > Time::zero()) perfect.crossed(now(), event.time());
+  mailbox->out[destination].push_back({event, running->object});
+}
+
+EventQueue* LocalEngine::Implementation::earliest() {
+  EventQueue* first = own.empty() ? nullptr : &own;
+  for (EventQueue* queue : {&messages, &slow_messages}) {
     if (!queue->empty() && (first == nullptr || queue->top() < first->top())) first = queue;
   }
   return first;
 }
 
-void LocalEngine::Implementation::handle_earliest(RadixHeap& queue) {
+void LocalEngine::Implementation::handle_earliest(EventQueue& queue) {
   current = queue.pop();
   std::uint32_t slot = slot_of[current.object - first_object];
   running = &slots[slot];
@@ -164,14 +176,20 @@ void LocalEngine::Implementation::handle_earliest(RadixHeap& queue) {
   ++statistics.events;
 }
 
-void LocalEngine::Implementation::run_window() {
+void LocalEngine::Implementation::run_window(const std::function<bool(int rank)>& full) {
+  const Budget& budget = options.budget;
   auto begin = std::chrono::steady_clock::now();
-  int until_look = patience.events_between_looks;
-  for (RadixHeap* queue = earliest(); queue != nullptr && queue->top().time() < bound; queue = earliest()) {
+  const std::uint64_t first_event = statistics.events;
+  const std::uint64_t first_message = statistics.messages_remote;
+  int until_look = budget.events_between_looks;
+  for (EventQueue* queue = earliest(); queue != nullptr && queue->top().time() < bound; queue = earliest()) {
     handle_earliest(*queue);
     if (--until_look > 0) continue;
-    if (std::chrono::steady_clock::now() - begin >= patience.budget) break;
-    until_look = patience.events_between_looks;
+    if (std::chrono::steady_clock::now() - begin >= budget.time) break;
+    if (statistics.messages_remote - first_message >= budget.messages) break;
+    if (statistics.events - first_event >= budget.events) break;
+    if (full && full(rank)) break;
+    until_look = budget.events_between_looks;
   }
   ++statistics.windows;
   statistics.seconds_events += seconds_since(begin);
@@ -179,15 +197,15 @@ void LocalEngine::Implementation::run_window() {
 
 void LocalEngine::Implementation::receive() {
   earliest_answer = Time::infinity();
-  for (const Event& event : mailbox->in) {
+  for (const Message& event : mailbox->in) {
     if (event.object >= owner->size() || (*owner)[event.object] != static_cast<std::uint32_t>(rank)) {
-      throw SimulationError(
-          fmt::format("a message for logical process {} arrived, which lives elsewhere", event.object));
+      throw SimulationError(fmt::format("a message of {} for logical process {} arrived, which lives elsewhere",
+                                        name_of(event.sender), event.object));
     }
     if (event.time() < bound) {
-      const LogicalProcess& receiver = *slots[slot_of[event.object - first_object]].process;
-      throw SimulationError(fmt::format("a message for {} at {} arrived late: events before {} may have been handled",
-                                        receiver.name(), text_of(event.time()), text_of(bound)));
+      throw SimulationError(fmt::format(
+          "{} breaks a promise: its message for {} at {} arrived late: events before {} may have been handled",
+          name_of(event.sender), name_of(event.object), text_of(event.time()), text_of(bound)));
     }
     push_message(event);
   }
@@ -260,8 +278,16 @@ std::string LocalEngine::Implementation::context() const {
   return running == nullptr ? "" : fmt::format("{} at {}: ", running->process->name(), text_of(now()));
 }
 
-LocalEngine::LocalEngine(int rank, std::shared_ptr<const std::vector<std::uint32_t>> owner, Time lookahead)
-    : implementation_(std::make_unique<Implementation>(rank, std::move(owner), lookahead)) {}
+std::string LocalEngine::Implementation::name_of(std::uint32_t object) const {
+  const bool here = object < owner->size() && (*owner)[object] == static_cast<std::uint32_t>(rank);
+  if (here) return slots[slot_of[object - first_object]].process->name();
+  return options.name_of && object < owner->size() ? options.name_of(object)
+                                                   : fmt::format("logical process {}", object);
+}
+
+LocalEngine::LocalEngine(int rank, std::shared_ptr<const std::vector<std::uint32_t>> owner, Time lookahead,
+                         EngineOptions options)
+    : implementation_(std::make_unique<Implementation>(rank, std::move(owner), lookahead, std::move(options))) {}
 LocalEngine::~LocalEngine() = default;
 LocalEngine::LocalEngine(LocalEngine&&) noexcept = default;
 

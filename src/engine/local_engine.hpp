@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -10,23 +9,17 @@
 #include <string>
 #include <vector>
 
+#include "event_queue.hpp"
 #include "outcome.hpp"
+#include "perfect_windows.hpp"
 #include "promise_tree.hpp"
 #include "proteus/engine/simulation.hpp"
-#include "radix_heap.hpp"
 
 namespace proteus::engine {
 
 /// Events must lie before this time. It is the bound of a window that everybody may run to its end, so that an
 /// infinite bound is free to mean that nobody has anything left.
 inline constexpr Time kEndOfTime = Time::picoseconds(std::numeric_limits<std::int64_t>::max() - 1);
-
-/// How long a rank works on one window before it looks up: flushes, signals and the other ranks do not wait longer.
-struct Patience {
-  std::chrono::steady_clock::duration budget = std::chrono::seconds(1);
-  /// A look at the clock costs about as much as handling a cheap event, and handlers may take milliseconds.
-  int events_between_looks = 64;
-};
 
 struct LocalEngine::Implementation final : Scheduler {
   struct Slot {
@@ -40,7 +33,8 @@ struct LocalEngine::Implementation final : Scheduler {
     Time promise = Time::zero();
   };
 
-  Implementation(int own_rank, std::shared_ptr<const std::vector<std::uint32_t>> owner_of, Time shortest_delay);
+  Implementation(int own_rank, std::shared_ptr<const std::vector<std::uint32_t>> owner_of, Time shortest_delay,
+                 EngineOptions how);
 
   Time now() const override { return current.time(); }
   void schedule(Event event) override;
@@ -51,10 +45,10 @@ struct LocalEngine::Implementation final : Scheduler {
   /// Starts all processes in ascending order. `ranks`: how many there are in all.
   void start(int ranks);
   /// Queue with the earliest event; none when nothing is left.
-  RadixHeap* earliest();
-  void handle_earliest(RadixHeap& queue);
-  /// Handles events before `bound` until there are none or patience ends.
-  void run_window();
+  EventQueue* earliest();
+  void handle_earliest(EventQueue& queue);
+  /// Handles events before `bound` until there are none, the budget is spent, or this rank is `full`.
+  void run_window(const std::function<bool(int rank)>& full);
   /// Takes what arrived in the mailbox.
   void receive();
   /// Earliest effect on any other process; infinite only if no event is left here or in the outbox.
@@ -63,11 +57,13 @@ struct LocalEngine::Implementation final : Scheduler {
   Outcome outcome() const;
   /// "island 12 at 0.5 s: " while a handler runs.
   std::string context() const;
+  /// "island 12", wherever it lives.
+  std::string name_of(std::uint32_t object) const;
 
   int rank;
   std::shared_ptr<const std::vector<std::uint32_t>> owner;
   Time lookahead;
-  Patience patience;
+  EngineOptions options;
 
   std::vector<std::unique_ptr<LogicalProcess>> processes;
   std::vector<Slot> slots;
@@ -77,9 +73,9 @@ struct LocalEngine::Implementation final : Scheduler {
 
   // Three kinds of events stand apart, for what a promise must assume of each: messages that may be answered after the
   // shortest delay, those to processes that take longer, and what inner processes tell themselves and each other.
-  RadixHeap messages;
-  RadixHeap slow_messages;
-  RadixHeap own;
+  EventQueue messages;
+  EventQueue slow_messages;
+  EventQueue own;
 
   Event current;
   Slot* running = nullptr;
@@ -93,12 +89,14 @@ struct LocalEngine::Implementation final : Scheduler {
   Mailbox* mailbox = nullptr;               ///< none in the sequential loop
   Time earliest_answer = Time::infinity();  ///< to what lies in the outbox
   std::uint64_t received = 0;
+  PerfectWindows perfect;
 
   Statistics statistics;
   std::optional<Failure> failure;
 
  private:
   void check_time(const Event& event) const;
+  void leave(const Event& event, std::uint32_t destination);
   bool is_inner(std::uint32_t object) const { return !couplings->inner.empty() && couplings->inner[object]; }
   Time reaction(std::uint32_t object) const {
     return couplings->reaction.empty() ? lookahead : std::max(lookahead, couplings->reaction[object]);

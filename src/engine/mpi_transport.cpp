@@ -13,12 +13,14 @@ namespace {
 struct Header {
   std::int64_t promise_ps = 0;
   std::int64_t progress = 0;
+  std::int64_t crossing_ps = 0;
   std::uint64_t count = 0;
-  std::uint64_t failed = 0;
+  std::uint32_t failed = 0;
+  std::uint32_t pulse = 0;
 };
 
 // Counts of MPI are ints; a gigabyte a message stays clear of their end.
-constexpr std::size_t kMostEventsAMessage = (std::size_t{1} << 30) / sizeof(Event);
+constexpr std::size_t kMostEventsAMessage = (std::size_t{1} << 30) / sizeof(Message);
 constexpr int kTag = 0;
 
 void check(int status, const char* call) {
@@ -57,10 +59,14 @@ class MpiTransport final : public Transport {
     Mailbox& mailbox = local[0];
     exchange_headers(mailbox);
     deliver(mailbox);
-    Agreement agreement{.bound = Time::infinity(), .progress = std::numeric_limits<std::int64_t>::max()};
+    Agreement agreement;
+    agreement.bound = Time::infinity();
+    agreement.progress = std::numeric_limits<std::int64_t>::max();
     for (const Header& header : received_) {
       agreement.bound = std::min(agreement.bound, Time::picoseconds(header.promise_ps));
       agreement.progress = std::min(agreement.progress, header.progress);
+      agreement.crossing = std::min(agreement.crossing, Time::picoseconds(header.crossing_ps));
+      agreement.pulse = agreement.pulse || header.pulse != 0;
       agreement.failed = agreement.failed || header.failed != 0;
     }
     return agreement;
@@ -87,7 +93,12 @@ class MpiTransport final : public Transport {
  private:
   void exchange_headers(const Mailbox& mailbox) {
     for (std::size_t rank = 0; rank < sent_.size(); ++rank) {
-      sent_[rank] = {mailbox.promise.ps(), mailbox.progress, mailbox.out[rank].size(), mailbox.failed ? 1U : 0U};
+      sent_[rank] = {.promise_ps = mailbox.promise.ps(),
+                     .progress = mailbox.progress,
+                     .crossing_ps = mailbox.crossing.ps(),
+                     .count = mailbox.out[rank].size(),
+                     .failed = mailbox.failed ? 1U : 0U,
+                     .pulse = mailbox.pulse ? 1U : 0U};
     }
     check(
         MPI_Alltoall(sent_.data(), sizeof(Header), MPI_BYTE, received_.data(), sizeof(Header), MPI_BYTE, communicator_),
@@ -99,13 +110,13 @@ class MpiTransport final : public Transport {
     for (const Header& header : received_) total += header.count;
     mailbox.in.resize(total);
     requests_.clear();
-    Event* position = mailbox.in.data();
+    Message* position = mailbox.in.data();
     for (int peer = 0; peer < ranks_; ++peer) {
       std::size_t count = received_[static_cast<std::size_t>(peer)].count;
       if (peer == rank_) {
         std::ranges::copy(mailbox.out[static_cast<std::size_t>(peer)], position);
       } else {
-        in_pieces(position, count, [this, peer](Event* piece, int bytes, MPI_Request* request) {
+        in_pieces(position, count, [this, peer](Message* piece, int bytes, MPI_Request* request) {
           check(MPI_Irecv(piece, bytes, MPI_BYTE, peer, kTag, communicator_, request), "MPI_Irecv");
         });
       }
@@ -114,7 +125,7 @@ class MpiTransport final : public Transport {
     for (int peer = 0; peer < ranks_; ++peer) {
       auto& events = mailbox.out[static_cast<std::size_t>(peer)];
       if (peer == rank_) continue;
-      in_pieces(events.data(), events.size(), [this, peer](Event* piece, int bytes, MPI_Request* request) {
+      in_pieces(events.data(), events.size(), [this, peer](Message* piece, int bytes, MPI_Request* request) {
         check(MPI_Isend(piece, bytes, MPI_BYTE, peer, kTag, communicator_, request), "MPI_Isend");
       });
     }
@@ -123,10 +134,10 @@ class MpiTransport final : public Transport {
   }
 
   template <typename Start>
-  void in_pieces(Event* events, std::size_t count, Start start) {
+  void in_pieces(Message* events, std::size_t count, Start start) {
     for (std::size_t done = 0; done < count; done += kMostEventsAMessage) {
       std::size_t piece = std::min(count - done, kMostEventsAMessage);
-      start(events + done, static_cast<int>(piece * sizeof(Event)), &requests_.emplace_back(MPI_REQUEST_NULL));
+      start(events + done, static_cast<int>(piece * sizeof(Message)), &requests_.emplace_back(MPI_REQUEST_NULL));
     }
   }
 

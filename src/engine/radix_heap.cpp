@@ -3,9 +3,6 @@
 
 #include <algorithm>
 
-#include "proteus/base/error.hpp"
-#include "time_text.hpp"
-
 namespace proteus::engine {
 namespace {
 
@@ -46,13 +43,6 @@ void RadixHeap::open_next_instant() {
   }
   bucket.events.clear();
   if (sorted_.size() > 1) std::ranges::sort(sorted_, after);
-}
-
-void RadixHeap::refuse(const Event& event) const {
-  throw SimulationError(
-      fmt::format("event of logical process {} at {} (delta {}) comes before the last one handled, at "
-                  "{} (delta {})",
-                  event.object, text_of(event.time()), event.delta, text_of(last_.time()), last_.delta));
 }
 
 }  // namespace proteus::engine

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "causality.hpp"
 #include "proteus/engine/event.hpp"
 
 namespace proteus::engine {
@@ -31,7 +32,7 @@ class RadixHeap {
 
   /// Throws SimulationError if `event` comes before the last one popped: causality is broken.
   void push(const Event& event) {
-    if (event < last_) refuse(event);
+    if (event < last_) refuse_late(event, last_);
     ++size_;
     place(event);
   }
@@ -64,7 +65,6 @@ class RadixHeap {
 
   void add_to_instant(const Event& event);
   void open_next_instant();
-  [[noreturn]] void refuse(const Event& event) const;
 
   // The current instant: what was there when it began, in descending order, and what was pushed since, as a binary heap
   // (zero-delay children are few; the events of an instant may be very many).

@@ -6,6 +6,7 @@
 
 #include "local_engine.hpp"
 #include "proteus/base/error.hpp"
+#include "pulse.hpp"
 
 namespace proteus::engine {
 namespace {
@@ -18,10 +19,16 @@ void call(const Hooks& hooks, int rank) {
   if (hooks.advanced) hooks.advanced(rank, progress);
 }
 
+void beat(const LocalEngine::Implementation& engine, const Hooks& hooks) {
+  if (!hooks.pulse || !hooks.pulse_due || !hooks.pulse_due()) return;
+  const Pulse pulse = pulse_of(engine, hooks);
+  hooks.pulse({&pulse, 1});
+}
+
 void run_slice(LocalEngine::Implementation& engine) {
   auto begin = std::chrono::steady_clock::now();
   std::uint64_t events = 0;
-  for (RadixHeap* queue = engine.earliest(); queue != nullptr; queue = engine.earliest()) {
+  for (EventQueue* queue = engine.earliest(); queue != nullptr; queue = engine.earliest()) {
     engine.handle_earliest(*queue);
     if (++events == kEventsBetweenHooks) break;
   }
@@ -43,7 +50,9 @@ void run_sequential(LocalEngine& engine, const Hooks& hooks) {
     implementation.start(engine.rank() + 1);
     while (implementation.earliest() != nullptr) {
       run_slice(implementation);
-      if (implementation.earliest() != nullptr) call(hooks, engine.rank());
+      if (implementation.earliest() == nullptr) break;
+      call(hooks, engine.rank());
+      beat(implementation, hooks);
     }
   } catch (const SimulationError& error) {
     throw SimulationError(implementation.context() + error.what());

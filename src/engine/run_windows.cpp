@@ -5,6 +5,7 @@
 
 #include "local_engine.hpp"
 #include "proteus/base/error.hpp"
+#include "pulse.hpp"
 
 namespace proteus::engine {
 namespace {
@@ -39,6 +40,7 @@ class WindowRun {
     for_each_rank([this](auto& engine) { engine.start(transport_.ranks()); });
     while (window()) {
     }
+    settle_perfect_windows();
     conclude(gather_outcomes());
   }
 
@@ -51,15 +53,25 @@ class WindowRun {
     for_each_rank([this](Engine& engine) {
       engine.mailbox->progress = hooks_.progress ? hooks_.progress(engine.rank) : 0;
       engine.mailbox->promise = engine.promise();
+      engine.mailbox->pulse = engine.rank == 0 && hooks_.pulse_due && hooks_.pulse_due();
     });
-    for (Engine* engine : engines_) engine->mailbox->failed = engine->failure.has_value();
+    for (Engine* engine : engines_) {
+      engine->mailbox->failed = engine->failure.has_value();
+      engine->mailbox->crossing = engine->perfect.next();
+    }
     Agreement agreement = exchange();
-    if (agreement.failed) return false;
+    failed_ = agreement.failed;
+    if (failed_) return false;
+    if (agreement.pulse) pulse();
     bool done = agreement.bound.is_infinite();
     for_each_rank([&agreement](Engine& engine) {
       engine.receive();
       // A promise may be earlier than one before; what was safe once stays safe.
       engine.bound = std::max(engine.bound, agreement.bound);
+      // No message that is still to be sent arrives before it, so that this bound would have been known.
+      if (!agreement.crossing.is_infinite() && agreement.crossing <= engine.bound) {
+        engine.perfect.advance(agreement.crossing);
+      }
     });
     if (agreement.progress > progress_ || done) {
       progress_ = agreement.progress;
@@ -68,8 +80,29 @@ class WindowRun {
       });
     }
     if (done) return false;
-    for_each_rank([](Engine& engine) { engine.run_window(); });
+    for_each_rank([this](Engine& engine) { engine.run_window(hooks_.full); });
     return true;
+  }
+
+  /// The run is over, so that all messages are known: agrees on the bounds that are left.
+  void settle_perfect_windows() {
+    if (failed_) return;
+    while (true) {
+      for (Engine* engine : engines_) engine->mailbox->crossing = engine->perfect.next();
+      const Time bound = exchange().crossing;
+      if (bound.is_infinite()) break;
+      for (Engine* engine : engines_) engine->perfect.advance(bound);
+    }
+    for (Engine* engine : engines_) {
+      if (engine->statistics.windows > 0) engine->statistics.perfect_windows = engine->perfect.windows();
+    }
+  }
+
+  void pulse() {
+    std::vector<Pulse> local;
+    for (const Engine* engine : engines_) local.push_back(pulse_of(*engine, hooks_));
+    const std::vector<Pulse> pulses = gather_pulses(local, transport_);
+    if (hooks_.pulse && engines_.front()->rank == 0) hooks_.pulse(pulses);
   }
 
   Agreement exchange() {
@@ -124,6 +157,7 @@ class WindowRun {
   std::vector<Mailbox> mailboxes_;
   std::vector<Engine*> engines_;
   std::int64_t progress_ = 0;
+  bool failed_ = false;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "messages.hpp"
+#include "object_name.hpp"
 #include "proteus/base/error.hpp"
 
 namespace proteus::executor {
@@ -156,8 +157,6 @@ std::vector<std::string> CommunicatorProcess::blocked() const {
   return lines;
 }
 
-std::string CommunicatorProcess::name() const {
-  return fmt::format("communicator {} #{}", tables_->job.families[where_.family].name, where_.group);
-}
+std::string CommunicatorProcess::name() const { return object_name(tables_->job, *tables_->objects, object_); }
 
 }  // namespace proteus::executor

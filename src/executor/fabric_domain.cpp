@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "messages.hpp"
+#include "object_name.hpp"
 #include "proteus/base/error.hpp"
 
 namespace proteus::executor {
@@ -159,8 +160,6 @@ std::vector<std::string> FabricDomain::blocked() const {
   return lines;
 }
 
-std::string FabricDomain::name() const {
-  return fmt::format("fabric domain {}", object_ - tables_->objects->first_domain());
-}
+std::string FabricDomain::name() const { return object_name(tables_->job, *tables_->objects, object_); }
 
 }  // namespace proteus::executor

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "messages.hpp"
+#include "object_name.hpp"
 #include "proteus/base/error.hpp"
 
 namespace proteus::executor {
@@ -265,7 +266,7 @@ std::vector<std::string> Island::blocked() const {
   return lines;
 }
 
-std::string Island::name() const { return fmt::format("island {}", object_); }
+std::string Island::name() const { return object_name(tables_->job, *tables_->objects, object_); }
 
 void Island::report(Result& result) const {
   const std::uint32_t alone[] = {object_};

@@ -6,6 +6,7 @@
 #include "communicator_process.hpp"
 #include "fabric_domain.hpp"
 #include "island.hpp"
+#include "object_name.hpp"
 #include "tables.hpp"
 
 namespace proteus::executor {
@@ -29,7 +30,12 @@ engine::LocalEngine make_engine(const graph::Job& job, const cluster::Cluster& c
                                 const partition::Assignment& assignment, int rank, RowSink* sink) {
   auto tables = std::make_shared<const Tables>(job, cluster, options, assignment, rank);
   const partition::Objects& objects = *assignment.objects;
-  engine::LocalEngine engine(rank, assignment.owner, Time::picoseconds(tables->lookahead_ps));
+  engine::EngineOptions engine_options = options.engine;
+  engine_options.name_of = [tables](std::uint32_t object) {
+    return object_name(tables->job, *tables->objects, object);
+  };
+  engine::LocalEngine engine(rank, assignment.owner, Time::picoseconds(tables->lookahead_ps),
+                             std::move(engine_options));
   engine.set_couplings(couplings_of(*tables, tables->open()));
   for (std::uint32_t object = 0; object < objects.count(); ++object) {
     if ((*assignment.owner)[object] != static_cast<std::uint32_t>(rank)) continue;

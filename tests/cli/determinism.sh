@@ -25,6 +25,8 @@ for jitter in 0 0.02; do
   for count in 1 2 5 16; do same "virtual-$count" --virtual-ranks "$count"; done
   for policy in block replica random:1 random:2 random:3; do same "policy-${policy/:/-}" --virtual-ranks 4 --partition "$policy"; done
   same one-process
+  same binary-heap --queue binary
+  same binary-heap-windows --queue binary --virtual-ranks 3
   for count in 1 2 3 4; do same "mpi-$count" mpi "$count"; done
 done
 

@@ -99,9 +99,9 @@ TEST(MpiTransport, DeliversManyMessagesToEverybodyAndItself) {
   box.out.resize(static_cast<std::size_t>(ranks()));
   for (int destination = 0; destination < ranks(); ++destination) {
     for (std::uint32_t i = 0; i < kMany; ++i) {
-      box.out[static_cast<std::size_t>(destination)].push_back({.object = static_cast<std::uint32_t>(destination),
-                                                                .instance = static_cast<std::uint32_t>(rank()),
-                                                                .member = i});
+      box.out[static_cast<std::size_t>(destination)].push_back({{.object = static_cast<std::uint32_t>(destination),
+                                                                 .instance = static_cast<std::uint32_t>(rank()),
+                                                                 .member = i}});
     }
   }
   box.promise = Time::picoseconds(100 - rank());
@@ -112,7 +112,7 @@ TEST(MpiTransport, DeliversManyMessagesToEverybodyAndItself) {
   EXPECT_FALSE(agreement.failed);
   ASSERT_EQ(box.in.size(), kMany * static_cast<std::size_t>(ranks()));
   std::vector<std::uint64_t> members(static_cast<std::size_t>(ranks()), 0);
-  for (const Event& event : box.in) {
+  for (const Message& event : box.in) {
     EXPECT_EQ(event.object, static_cast<std::uint32_t>(rank()));
     members[event.instance] += event.member;
   }

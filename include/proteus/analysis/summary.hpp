@@ -43,6 +43,7 @@ struct EngineSummary {
   std::uint64_t rows = 0;
   std::uint64_t collectives = 0;
   std::uint64_t windows = 0;
+  std::uint64_t perfect_windows = 0;  ///< that exact promises would have needed
   std::uint64_t messages_local = 0;
   std::uint64_t messages_remote = 0;
   double seconds = 0;  ///< wall time of the simulation, without compilation

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "proteus/engine/logical_process.hpp"
@@ -25,10 +27,35 @@ struct Couplings {
   std::vector<Time> reaction;
 };
 
+enum class QueueKind : std::uint8_t {
+  radix,   ///< monotone radix heap
+  binary,  ///< plain binary heap: the reference, slower
+};
+
+/// When a rank ends its part of a window early, at an event boundary: flushes, signals and the other ranks do not wait
+/// longer, and nothing grows without limit. Results cannot depend on it.
+struct Budget {
+  std::chrono::steady_clock::duration time = std::chrono::seconds(1);
+  /// Messages to other ranks that wait for the exchange: some tens of megabytes.
+  std::uint64_t messages = std::uint64_t{1} << 20;
+  std::uint64_t events = std::numeric_limits<std::uint64_t>::max();
+  /// Handled between two looks at the budgets. A look costs about as much as a cheap event; handlers may take
+  /// milliseconds.
+  int events_between_looks = 64;
+};
+
+struct EngineOptions {
+  QueueKind queue = QueueKind::radix;
+  Budget budget = {};
+  /// Names logical processes that live elsewhere in error texts; where there is none, their numbers do.
+  std::function<std::string(std::uint32_t object)> name_of = {};
+};
+
 /// Counts of one rank; sums and extremes over ranks are the caller's.
 struct Statistics {
   std::uint64_t events = 0;
   std::uint64_t windows = 0;
+  std::uint64_t perfect_windows = 0;   ///< that exact promises would have needed; the same on all ranks
   std::uint64_t messages_local = 0;    ///< between logical processes of one rank
   std::uint64_t messages_remote = 0;   ///< to another rank
   double seconds_events = 0;           ///< wall time in event handlers
@@ -40,7 +67,8 @@ class LocalEngine {
  public:
   /// `owner[object]`: the rank that hosts each logical process of the model, or no_rank; shared by all ranks.
   /// `lookahead`: the shortest delay of any message between logical processes.
-  LocalEngine(int rank, std::shared_ptr<const std::vector<std::uint32_t>> owner, Time lookahead);
+  LocalEngine(int rank, std::shared_ptr<const std::vector<std::uint32_t>> owner, Time lookahead,
+              EngineOptions options = {});
   ~LocalEngine();
   LocalEngine(LocalEngine&&) noexcept;
 
@@ -60,6 +88,15 @@ class LocalEngine {
   std::unique_ptr<Implementation> implementation_;
 };
 
+/// How far one rank is.
+struct Pulse {
+  Time now;  ///< of its last event
+  std::uint64_t events = 0;
+  std::uint64_t windows = 0;
+  std::uint64_t rows = 0;     ///< see Hooks::rows
+  double seconds_events = 0;  ///< wall time in event handlers
+};
+
 /// Called on every local rank between windows (in the sequential loop: every few thousand events).
 /// `agreed`: the smallest `progress` that any rank reported in the last exchange.
 struct Hooks {
@@ -67,6 +104,16 @@ struct Hooks {
   std::function<std::int64_t(int rank)> progress;
   /// Collective: every rank is called with the same sequence of `agreed` values, e.g. to write those segments.
   std::function<void(int rank, std::int64_t agreed)> advanced;
+  /// Whether `rank` shall end its part of the window here, e.g. because it holds as many rows as it may. Asked whenever
+  /// the rank looks at its budget.
+  std::function<bool(int rank)> full;
+
+  /// Whether pulses are wanted now; asked between windows where rank 0 lives.
+  std::function<bool()> pulse_due;
+  /// Of all ranks, where rank 0 lives, soon after pulse_due said so: a collective of its own, which nobody else pays.
+  std::function<void(std::span<const Pulse>)> pulse;
+  /// What `rank` has to say in Pulse::rows; asked once a pulse.
+  std::function<std::uint64_t(int rank)> rows;
 };
 
 /// The reference: one loop over all events in order, no windows, no promises asked. `engine` must host every process of

@@ -5,27 +5,38 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "proteus/engine/event.hpp"
 
 namespace proteus::engine {
 
+/// An event on its way to another rank, with the logical process that sent it: errors name it.
+struct Message : Event {
+  std::uint32_t sender = 0;
+};
+static_assert(sizeof(Message) == 40 && std::is_trivially_copyable_v<Message>);
+
 /// What one rank brings to, and takes from, an exchange.
 struct Mailbox {
   int rank = 0;
-  std::vector<std::vector<Event>> out;  ///< by destination rank; emptied by the exchange
-  std::vector<Event> in;                ///< events for this rank, in any order
-  Time promise;               ///< earliest effect of this rank on any other process, messages in `out` included
-  std::int64_t progress = 0;  ///< see Hooks::progress
-  bool failed = false;        ///< this rank cannot go on: everybody shall stop
+  std::vector<std::vector<Message>> out;  ///< by destination rank; emptied by the exchange
+  std::vector<Message> in;                ///< events for this rank, in any order
+  Time promise;                      ///< earliest effect of this rank on any other process, messages in `out` included
+  Time crossing = Time::infinity();  ///< this rank's part of the next bound under perfect promises
+  std::int64_t progress = 0;         ///< see Hooks::progress
+  bool pulse = false;                ///< this rank asks for a Pulse of everybody
+  bool failed = false;               ///< this rank cannot go on: everybody shall stop
 };
 
 /// What all ranks agree on.
 struct Agreement {
-  Time bound;                 ///< smallest promise: everything before it is safe to process
-  std::int64_t progress = 0;  ///< smallest progress
-  bool failed = false;        ///< some rank failed
+  Time bound;                        ///< smallest promise: everything before it is safe to process
+  Time crossing = Time::infinity();  ///< smallest crossing
+  std::int64_t progress = 0;         ///< smallest progress
+  bool pulse = false;                ///< some rank asks for pulses
+  bool failed = false;               ///< some rank failed
 };
 
 /// One round of synchronization: delivers all messages and agrees on the bound.

@@ -34,6 +34,7 @@ struct Options {
   std::vector<Delay> delays;  ///< added to the duration of single compute ops
   /// What stands for what; null where everything is simulated. Made with the same options.
   std::shared_ptr<const Folding> folding;
+  engine::EngineOptions engine;  ///< names are filled in by make_engine
 };
 
 /// Where the time of one device went in one iteration; the fields add up to the length of the iteration.

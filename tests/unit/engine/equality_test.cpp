@@ -8,10 +8,10 @@
 namespace proteus::engine::testing {
 namespace {
 
-StateHash run(const FuzzModel& model, const Owners& owner, int ranks, Transport& transport, Patience patience = {}) {
-  auto engines = host_all(factory_of(model), owner, model.lookahead(), ranks);
-  for (LocalEngine& engine : engines) engine.implementation().patience = patience;
-  run_windows(engines, transport, {});
+StateHash run(const FuzzModel& model, const Owners& owner, int ranks, Transport& transport,
+              const EngineOptions& options = {}, const Hooks& hooks = {}) {
+  auto engines = host_all(factory_of(model), owner, model.lookahead(), ranks, options);
+  run_windows(engines, transport, hooks);
   return hash_of(engines);
 }
 
@@ -62,10 +62,51 @@ TEST_P(Equality, InAnyOrderOfDelivery) {
 TEST_P(Equality, WhereverARankBreaksOff) {
   StateHash hash = expected();
   for (int events : {1, 2, 7}) {
-    auto transport = make_in_process_transport(3);
-    Patience patience{.budget = std::chrono::seconds(0), .events_between_looks = events};
-    EXPECT_EQ(run(model(), block_owners(model().processes, 3), 3, *transport, patience), hash) << events << " events";
+    for (const Budget& budget :
+         {Budget{.time = std::chrono::seconds(0), .events_between_looks = events},
+          Budget{.messages = 1, .events_between_looks = events}, Budget{.events = 3, .events_between_looks = events}}) {
+      auto transport = make_in_process_transport(3);
+      EXPECT_EQ(run(model(), block_owners(model().processes, 3), 3, *transport, {.budget = budget}), hash)
+          << events << " events";
+    }
   }
+  // One rank after the other breaks off at random, and messages arrive in random order.
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    auto transport = make_shuffling_transport(4, seed);
+    std::mt19937_64 random(seed);
+    Hooks hooks;
+    hooks.full = [&random](int rank) { return random() % 4 == static_cast<std::uint64_t>(rank); };
+    EngineOptions options{.budget = {.events_between_looks = 1}};
+    EXPECT_EQ(run(model(), random_owners(model().processes, 4, seed), 4, *transport, options, hooks), hash);
+  }
+}
+
+TEST_P(Equality, WithAnyQueue) {
+  StateHash hash = expected();
+  EngineOptions options{.queue = QueueKind::binary};
+  auto transport = make_in_process_transport(3);
+  EXPECT_EQ(run(model(), block_owners(model().processes, 3), 3, *transport, options), hash);
+  auto engines = host_all(factory_of(model()), Owners(model().processes, 0), model().lookahead(), 1, options);
+  run_sequential(engines[0], {});
+  EXPECT_EQ(hash_of(engines), hash);
+}
+
+TEST(Budgets, EndWindowsWhereTheySay) {
+  auto windows = [](const Budget& budget) {
+    FuzzModel model{.seed = 3, .processes = 6};
+    auto engines = host_all(factory_of(model), block_owners(6, 2), model.lookahead(), 2, {.budget = budget});
+    auto transport = make_in_process_transport(2);
+    run_windows(engines, *transport, {});
+    // The events of the busier rank.
+    std::uint64_t events = std::max(engines[0].statistics().events, engines[1].statistics().events);
+    std::uint64_t messages = std::max(engines[0].statistics().messages_remote, engines[1].statistics().messages_remote);
+    return std::tuple(engines[0].statistics().windows, events, messages);
+  };
+  auto [unlimited, events, messages] = windows({});
+  EXPECT_LT(unlimited, events / 2);
+  EXPECT_GE(std::get<0>(windows({.events = 1, .events_between_looks = 1})), events);
+  EXPECT_GE(std::get<0>(windows({.messages = 1, .events_between_looks = 1})), messages);
+  EXPECT_GE(std::get<0>(windows({.time = std::chrono::seconds(0), .events_between_looks = 1})), events);
 }
 
 TEST_P(Equality, HasWorkToCompare) {

@@ -15,8 +15,9 @@ namespace proteus::engine::testing {
 using Factory = std::function<std::unique_ptr<LogicalProcess>(std::uint32_t object)>;
 using Owners = std::vector<std::uint32_t>;
 
-inline LocalEngine host(const Factory& factory, const std::shared_ptr<const Owners>& owner, Time lookahead, int rank) {
-  LocalEngine engine(rank, owner, lookahead);
+inline LocalEngine host(const Factory& factory, const std::shared_ptr<const Owners>& owner, Time lookahead, int rank,
+                        const EngineOptions& options = {}) {
+  LocalEngine engine(rank, owner, lookahead, options);
   for (std::uint32_t object = 0; object < owner->size(); ++object) {
     if ((*owner)[object] == static_cast<std::uint32_t>(rank)) engine.add(object, factory(object));
   }
@@ -24,10 +25,11 @@ inline LocalEngine host(const Factory& factory, const std::shared_ptr<const Owne
 }
 
 /// All ranks in this process.
-inline std::vector<LocalEngine> host_all(const Factory& factory, const Owners& owner, Time lookahead, int ranks) {
+inline std::vector<LocalEngine> host_all(const Factory& factory, const Owners& owner, Time lookahead, int ranks,
+                                         const EngineOptions& options = {}) {
   auto shared = std::make_shared<const Owners>(owner);
   std::vector<LocalEngine> engines;
-  for (int rank = 0; rank < ranks; ++rank) engines.push_back(host(factory, shared, lookahead, rank));
+  for (int rank = 0; rank < ranks; ++rank) engines.push_back(host(factory, shared, lookahead, rank, options));
   return engines;
 }
 

@@ -20,7 +20,7 @@ std::vector<Mailbox> three_mailboxes() {
     box.out.resize(3);
     box.promise = Time::picoseconds(100 - rank);
     box.progress = 5 + rank;
-    for (std::uint32_t i = 0; i < 20; ++i) box.out[static_cast<std::size_t>(rank + 1) % 3].push_back({.instance = i});
+    for (std::uint32_t i = 0; i < 20; ++i) box.out[static_cast<std::size_t>(rank + 1) % 3].push_back({{.instance = i}});
   }
   return boxes;
 }
@@ -70,7 +70,7 @@ TEST(Transport, GathersTexts) {
 /// Does something to the messages of every round.
 class Tampering final : public Transport {
  public:
-  explicit Tampering(std::function<void(std::vector<Event>&)> tamper) : tamper_(std::move(tamper)) {}
+  explicit Tampering(std::function<void(std::vector<Message>&)> tamper) : tamper_(std::move(tamper)) {}
   int ranks() const override { return 2; }
   Agreement exchange(std::span<Mailbox> local) override {
     Agreement agreement = inner_->exchange(local);
@@ -81,10 +81,10 @@ class Tampering final : public Transport {
 
  private:
   std::unique_ptr<Transport> inner_ = make_in_process_transport(2);
-  std::function<void(std::vector<Event>&)> tamper_;
+  std::function<void(std::vector<Message>&)> tamper_;
 };
 
-std::string error_with(std::function<void(std::vector<Event>&)> tamper) {
+std::string error_with(std::function<void(std::vector<Message>&)> tamper) {
   Factory factory = [](std::uint32_t object) {
     Script script;
     if (object == 0) {
@@ -94,7 +94,8 @@ std::string error_with(std::function<void(std::vector<Event>&)> tamper) {
     }
     return std::make_unique<ScriptedProcess>("island " + std::to_string(object), script);
   };
-  auto engines = host_all(factory, {0, 1}, Time::picoseconds(10), 2);
+  auto engines = host_all(factory, {0, 1}, Time::picoseconds(10), 2,
+                          {.name_of = [](std::uint32_t object) { return "island " + std::to_string(object); }});
   Tampering transport(std::move(tamper));
   try {
     run_windows(engines, transport, {});
@@ -108,12 +109,14 @@ TEST(Transport, LateLostAndMisledMessagesAreNoticed) {
   EXPECT_EQ(error_with([](auto&) {}), "no SimulationError");
   EXPECT_THAT(error_with([](auto& events) { events.clear(); }),
               HasSubstr("lost: ranks sent 1 to each other and received 0"));
+  EXPECT_THAT(
+      error_with([](auto& events) {
+        for (Message& event : events) event.time_ps = 70;
+      }),
+      HasSubstr("rank 1: island 0 breaks a promise: its message for island 1 at 0.000000000070 s arrived late: events "
+                "before 0.000000000080 s"));
   EXPECT_THAT(error_with([](auto& events) {
-                for (Event& event : events) event.time_ps = 70;
-              }),
-              HasSubstr("a message for island 1 at 0.000000000070 s arrived late: events before 0.000000000080 s"));
-  EXPECT_THAT(error_with([](auto& events) {
-                for (Event& event : events) event.object = 0;
+                for (Message& event : events) event.object = 0;
               }),
               HasSubstr("lives elsewhere"));
 }
