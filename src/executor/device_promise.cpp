@@ -111,6 +111,8 @@ Device::Bound Device::next_open(Stream stream, std::int64_t earliest_ps) const {
   const auto ahead = needed < 0 ? std::nullopt : compute_ahead_ps(c.iteration, c.step, needed);
   // Whatever messages come, compute that runs takes its time.
   if (ahead && running_) return {op_from_ps_ + op_work_ps_ + *ahead, never};
+  // Nor does an inner process end what is under way in an open communicator.
+  if (state.in_flight && state.outside && reach_->open(head(stream).collective)) return {};
 
   Bound bound;
   if (!state.in_flight) {
@@ -121,7 +123,7 @@ Device::Bound Device::next_open(Stream stream, std::int64_t earliest_ps) const {
   if (ahead) {
     bound.at_ps = std::max(bound.at_ps, compute_reaches_ps(c.iteration, c.step, needed, earliest_ps));
     bound.after_ps = *ahead;
-  } else if (!state.in_flight || !state.outside || !reach_->open(head(stream).collective)) {
+  } else {
     bound.after_ps = 0;
   }
   return bound;

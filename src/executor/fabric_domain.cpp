@@ -16,6 +16,10 @@ namespace proteus::executor {
 
 namespace {
 
+/// A transfer over several domains follows the rates of their links within this part of the time that it takes alone:
+/// what moves between replicas is long, and learns of what moves within one at its own pace.
+constexpr std::int64_t follows_within = 100;
+
 std::uint64_t key_of(const engine::Event& event) {
   return std::uint64_t{event.member} * graph::stream_count + event.instance;
 }
@@ -75,12 +79,19 @@ void FabricDomain::begin(const engine::Event& event, engine::Scheduler& schedule
   const Footprint& print = footprint(event.member, tables_->job.collectives[collective].kind);
   const Demand wanted =
       demand(*tables_, event.member, collective, (payload_small(event.payload) & 1) != 0, print.busiest);
-  const std::int64_t leg = tables_->price(collective, tables_->placement(event.member), true).leg_ps;
+  const Price& price = tables_->price(collective, tables_->placement(event.member), true);
+  const std::int64_t leg = price.leg_ps;
   const std::uint64_t key = key_of(event);
   if (tables_->spreads(event.member)) {
     // Its communicator knows when it ends.
     network_.start(key, std::numeric_limits<double>::infinity(), wanted.rate, print.uses, event.time_ps);
-    spreads_[key] = {event.member, payload_small(event.payload) >> 1, leg, wanted.rate, wanted.rate, 0};
+    spreads_[key] = {event.member,
+                     payload_small(event.payload) >> 1,
+                     leg,
+                     std::max(leg, price.transfer_ps / follows_within),
+                     wanted.rate,
+                     wanted.rate,
+                     0};
   } else {
     network_.start(key, wanted.work, wanted.rate, print.uses, event.time_ps);
     active_[key] = {event.member, event.instance, leg};
@@ -100,9 +111,10 @@ void FabricDomain::make_offers(engine::Scheduler& scheduler) {
   for (auto& [key, transfer] : spreads_) {
     const double rate = transfer.granted < transfer.cap ? network_.potential(key, transfer.cap) : network_.rate(key);
     if (std::abs(rate - transfer.offered) <= rate_tolerance * transfer.offered) continue;
+    const std::int64_t way = transfer.offered > 0 ? transfer.follows_ps : transfer.leg_ps;
     transfer.offered = rate;
-    scheduler.send(make_event(scheduler.now().ps() + transfer.leg_ps, EventKind::offered, transfer.communicator,
-                              transfer.number, object_, std::bit_cast<std::uint64_t>(rate)));
+    scheduler.send(make_event(scheduler.now().ps() + way, EventKind::offered, transfer.communicator, transfer.number,
+                              object_, std::bit_cast<std::uint64_t>(rate)));
   }
 }
 
@@ -142,7 +154,8 @@ engine::Promise FabricDomain::promise() const {
     if (tables_->open()[transfer.communicator]) leg = std::min(leg, transfer.leg_ps);
   }
   for (const auto& [key, transfer] : spreads_) {
-    if (tables_->open()[transfer.communicator]) leg = std::min(leg, transfer.leg_ps);
+    if (!tables_->open()[transfer.communicator]) continue;
+    leg = std::min(leg, transfer.offered > 0 ? transfer.follows_ps : transfer.leg_ps);
   }
   if (leg == never) return {Time::infinity(), Time::infinity()};
   // In the middle of an instant its changes are not in the rates yet.

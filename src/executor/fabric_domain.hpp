@@ -42,8 +42,9 @@ class FabricDomain final : public engine::LogicalProcess {
     std::uint32_t communicator = 0;
     std::uint32_t number = 0;  ///< that the communicator gave it
     std::int64_t leg_ps = 0;
-    double cap = 0;      ///< alone
-    double granted = 0;  ///< cap that its communicator put on it
+    std::int64_t follows_ps = 0;  ///< news of another rate takes so long
+    double cap = 0;               ///< alone
+    double granted = 0;           ///< cap that its communicator put on it
     double offered = 0;
   };
 

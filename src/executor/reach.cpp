@@ -32,12 +32,26 @@ Reach::Reach(const graph::Job& job, std::vector<bool> open, std::int64_t leg_ps)
   }
 }
 
+namespace {
+
+/// Whether a family runs with every micro-batch. What runs once an iteration is promised even within a rank: devices
+/// that wait in it need not be thought ready for an answer all the time.
+bool runs_often(const Tables& tables, std::uint32_t family) {
+  return std::ranges::any_of(tables.objects->uses(family), [&](std::uint32_t use) {
+    const graph::Traffic traffic = tables.job.collectives[use].traffic;
+    return traffic == graph::Traffic::tensor || traffic == graph::Traffic::pipeline;
+  });
+}
+
+}  // namespace
+
 std::vector<bool> open_communicators(const Tables& tables, const std::vector<std::uint32_t>& owner) {
   const partition::Objects& objects = *tables.objects;
   std::vector<bool> open(objects.count());
   for (std::uint32_t object = objects.islands(); object < objects.first_domain(); ++object) {
     const std::uint32_t home = owner[object];
     if (home == engine::no_rank) continue;
+    open[object] = !runs_often(tables, objects.communicator(object).family);
     const Members members = tables.members(object);
     for (std::int64_t m = 0; m < members.count() && !open[object]; ++m) {
       open[object] = owner[objects.island_of(members.device(m))] != home;

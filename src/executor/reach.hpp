@@ -14,8 +14,7 @@ namespace proteus::executor {
 
 class Tables;
 
-/// Where programs next run a collective that is promised: one whose communicator does not lie on this rank with all its
-/// members and domains.
+/// Where programs next run a collective that is promised: one whose communicator is open.
 class Reach {
  public:
   static constexpr std::uint16_t no_op = std::numeric_limits<std::uint16_t>::max();
@@ -42,7 +41,8 @@ class Reach {
   std::vector<std::array<std::vector<std::uint32_t>, graph::stream_count>> steps_;  ///< by program
 };
 
-/// By object, whether a communicator is open: some member, domain or it itself is on another rank.
+/// By object, whether a communicator is open: it, some member or some domain is on another rank than the rest, or it
+/// runs seldom.
 std::vector<bool> open_communicators(const Tables& tables, const std::vector<std::uint32_t>& owner);
 
 /// Islands, domains and communicators that are not open are inner processes.
