@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "command.hpp"
+#include "heartbeat.hpp"
 #include "launcher.hpp"
 #include "options.hpp"
 #include "prepared_job.hpp"
@@ -45,6 +46,7 @@ struct Settings {
   int virtual_ranks = 0;  ///< 0: real ranks
   bool sequential = false;
   engine::QueueKind queue = engine::QueueKind::radix;
+  double heartbeat = 0;  ///< seconds between two lines; 0: never
   std::string command_line;
 };
 
@@ -75,6 +77,8 @@ std::optional<Settings> parse_settings(const std::vector<std::string>& arguments
   add("virtual-ranks", po::value<int>(), "simulate with this many ranks in one process");
   add("fold", po::value<std::string>()->default_value("none"),
       "none, exact or approx: simulate one node of each kind for all that are alike; exact gives what none does");
+  add("heartbeat", po::value<double>(),
+      "seconds between two lines that tell how far the run is, 0: never; default: 5 on a terminal, else never");
   add("queue", po::value<std::string>()->default_value("radix"),
       "radix or binary: heap of the pending events; results do not depend on it");
   add("sequential", "one loop over all events, without windows: the reference");
@@ -95,6 +99,7 @@ std::optional<Settings> parse_settings(const std::vector<std::string>& arguments
     if (settings.virtual_ranks < 1) throw UsageError("--virtual-ranks takes a positive number");
   }
   settings.fold = fold_mode(values["fold"].as<std::string>());
+  settings.heartbeat = heartbeat_seconds(values.contains("heartbeat") ? &values["heartbeat"].as<double>() : nullptr);
   settings.queue = queue_kind(values["queue"].as<std::string>());
   settings.sequential = values.contains("sequential");
   if (settings.sequential && settings.virtual_ranks > 0)
@@ -119,6 +124,13 @@ std::string date_text() {
   char text[32] = "";
   std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
   return text;
+}
+
+/// Rows of the whole run.
+std::uint64_t rows_of(const graph::Job& job) {
+  std::int64_t rows = 0;
+  for (std::int64_t device = 0; device < job.devices; ++device) rows += job.programs[job.class_of(device)].rows();
+  return static_cast<std::uint64_t>(rows * job.iterations);
 }
 
 /// One run: what the ranks of this process do together.
@@ -221,6 +233,14 @@ class Run {
     hooks.advanced = [this](int rank, std::int64_t agreed) {
       // One writer serves all virtual ranks.
       if (writer_ && rank == local_.front()) writer_->write_until(agreed);
+    };
+    Heartbeat heartbeat(settings_.heartbeat, rows_of(job_));
+    hooks.pulse_due = [&heartbeat] { return heartbeat.due(); };
+    hooks.rows = [this](int rank) {
+      return executor::collect(job_, engines_[static_cast<std::size_t>(rank - local_.front())]).rows;
+    };
+    hooks.pulse = [&heartbeat](std::span<const engine::Pulse> pulses) {
+      std::cerr << "proteus: " + heartbeat.line(pulses) + "\n";
     };
     if (settings_.sequential || (ranks_ == 1 && settings_.virtual_ranks == 0)) {
       engine::run_sequential(engines_.front(), hooks);

@@ -99,10 +99,13 @@ class WindowRun {
   }
 
   void pulse() {
-    std::vector<Pulse> local;
-    for (const Engine* engine : engines_) local.push_back(pulse_of(*engine, hooks_));
+    std::vector<Pulse> local(engines_.size());
+    std::size_t index = 0;
+    for_each_rank([&](const Engine& engine) { local[index++] = pulse_of(engine, hooks_); });
     const std::vector<Pulse> pulses = gather_pulses(local, transport_);
-    if (hooks_.pulse && engines_.front()->rank == 0) hooks_.pulse(pulses);
+    for_each_rank([&](const Engine& engine) {
+      if (hooks_.pulse && engine.rank == 0) hooks_.pulse(pulses);
+    });
   }
 
   Agreement exchange() {

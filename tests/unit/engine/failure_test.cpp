@@ -213,6 +213,20 @@ TEST(Failure, OutputErrorsOfHooksKeepTheirKind) {
   EXPECT_THROW(run_windows(engines, *transport, hooks), OutputError);
 }
 
+TEST(Failure, OfAPulseStopsAll) {
+  Hooks hooks;
+  hooks.pulse_due = [] { return true; };
+  hooks.pulse = [](std::span<const Pulse>) { throw std::runtime_error("no terminal"); };
+  std::vector<Script> scripts(2, at(50, [](Scheduler&) {}));
+  EXPECT_THAT(error_in_windows(scripts, {0, 1}, 2, hooks), HasSubstr("rank 0: no terminal"));
+  hooks.pulse = nullptr;
+  hooks.rows = [](int rank) -> std::uint64_t {
+    if (rank == 1) throw std::runtime_error("no rows");
+    return 0;
+  };
+  EXPECT_THAT(error_in_windows(scripts, {0, 1}, 2, hooks), HasSubstr("rank 1: no rows"));
+}
+
 TEST(Failure, HostingIsChecked) {
   auto owner = std::make_shared<const Owners>(Owners{0, 1, 0});
   auto process = [] { return std::make_unique<ScriptedProcess>("p", Script{}); };

@@ -139,5 +139,59 @@ TEST(Simulation, CountsMessagesByWhereTheyGo) {
   EXPECT_EQ(one[0].statistics().messages_local, remote);
 }
 
+/// What rank 0 hears if it asks every third time.
+std::vector<std::vector<Pulse>> pulses_of(const Owners& owner, int ranks) {
+  FuzzModel model{.seed = 2, .processes = 6, .promises = Promises::none};
+  auto engines = host_all(factory_of(model), owner, model.lookahead(), ranks);
+  std::vector<std::vector<Pulse>> heard;
+  int asked = 0;
+  Hooks hooks;
+  hooks.pulse_due = [&asked] { return ++asked % 3 == 0; };
+  hooks.rows = [](int rank) { return static_cast<std::uint64_t>(100 + rank); };
+  hooks.pulse = [&heard](std::span<const Pulse> pulses) { heard.emplace_back(pulses.begin(), pulses.end()); };
+  auto transport = make_in_process_transport(ranks);
+  run_windows(engines, *transport, hooks);
+  EXPECT_EQ(heard.size(), static_cast<std::size_t>(asked / 3));
+  for (std::size_t rank = 0; rank < engines.size(); ++rank) {
+    EXPECT_LE(heard.back()[rank].events, engines[rank].statistics().events);
+    EXPECT_LE(heard.back()[rank].windows, engines[rank].statistics().windows);
+  }
+  return heard;
+}
+
+TEST(Simulation, PulsesTellHowFarEveryRankIs) {
+  auto heard = pulses_of(block_owners(6, 3), 4);
+  ASSERT_GT(heard.size(), 5U);
+  for (std::size_t i = 0; i < heard.size(); ++i) {
+    ASSERT_EQ(heard[i].size(), 4U);
+    for (std::size_t rank = 0; rank < 4; ++rank) {
+      EXPECT_EQ(heard[i][rank].rows, 100 + rank);
+      if (i == 0) continue;
+      EXPECT_GE(heard[i][rank].now, heard[i - 1][rank].now);
+      EXPECT_GE(heard[i][rank].events, heard[i - 1][rank].events);
+      EXPECT_EQ(heard[i][rank].windows, heard[i - 1][rank].windows + 3);
+    }
+  }
+  EXPECT_GT(heard.back()[0].events, heard.front()[0].events);
+  EXPECT_EQ(heard.back()[3].events, 0U);  // an empty rank
+}
+
+TEST(Simulation, PulsesOfTheSequentialLoop) {
+  // A tick every picosecond: more events than between two hooks.
+  Script ticks;
+  ticks.start = [](Scheduler& scheduler) { scheduler.schedule({.time_ps = 1}); };
+  ticks.handle = [](const Event& event, Scheduler& scheduler) {
+    if (event.time_ps < 200'000) scheduler.schedule({.time_ps = event.time_ps + 1});
+  };
+  LocalEngine engine(0, std::make_shared<const Owners>(Owners{0}), Time::picoseconds(1));
+  engine.add(0, std::make_unique<ScriptedProcess>("p", ticks));
+  std::vector<std::uint64_t> events;
+  Hooks hooks;
+  hooks.pulse_due = [] { return true; };
+  hooks.pulse = [&events](std::span<const Pulse> pulses) { events.push_back(pulses.front().events); };
+  run_sequential(engine, hooks);
+  EXPECT_THAT(events, ElementsAre(65'536, 131'072, 196'608));
+}
+
 }  // namespace
 }  // namespace proteus::engine::testing
