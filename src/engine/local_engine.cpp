@@ -218,7 +218,7 @@ Time LocalEngine::Implementation::promise() {
     Slot& slot = slots[index];
     const Promise promised = slot.process->promise();
     slot.promise = promised.at;
-    slot.after = promised.after;
+    slot.after = promised.senders_answer ? lookahead : promised.after;
     slot.asked = true;
     promises.set(index, promised.at);
     // Outside of the inner processes nothing arrives but messages, which answer for themselves.

@@ -17,7 +17,7 @@ std::int64_t scale_up(std::int64_t value, std::int64_t numerator, std::int64_t d
 
 Device::Device(const Tables& tables, std::int64_t id, bool wanted)
     : tables_(&tables),
-      reach_(&tables.reach(tables.objects->island_of(id))),
+      reaches_(&tables.reaches(tables.objects->island_of(id))),
       program_(&tables.job.programs.at(tables.job.class_of(id))),
       id_(id),
       program_index_(tables.job.class_of(id)),

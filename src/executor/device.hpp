@@ -56,13 +56,22 @@ class Device {
   bool in_flight(Stream stream) const { return at(stream).in_flight; }
   bool has_work(Stream stream) const { return !at(stream).finished; }
 
-  /// When the next promised collective can start: not before `at_ps` unless a message arrives, nor sooner than
-  /// `after_ps` behind one from an inner process. `earliest_ps`: the next event of the island.
+  /// When something can happen: not before `at_ps` unless a message arrives, nor sooner than `after_ps` behind one from
+  /// an inner process.
   struct Bound {
     std::int64_t at_ps = never;
     std::int64_t after_ps = never;
+    void join(const Bound& other) {
+      at_ps = std::min(at_ps, other.at_ps);
+      after_ps = std::min(after_ps, other.after_ps);
+    }
   };
-  Bound earliest_open(std::int64_t earliest_ps) const;
+  /// The next promised collective starts. `earliest_ps`: the next event of the island.
+  Bound next_open(std::int64_t earliest_ps) const;
+  /// Any other collective between islands starts, or one is under way.
+  Bound next_closed(std::int64_t earliest_ps) const;
+  /// The shortest time in which a promised transfer that is under way follows its links; never if there is none.
+  std::int64_t follows_ps() const;
 
   /// What the streams stand at, for a deadlock report; one line a stream that is not finished.
   std::vector<std::string> blocked() const;
@@ -164,10 +173,13 @@ class Device {
   /// Compute work, at its fastest, from behind the op that runs, or from the next one on, to there; nothing where it
   /// has been done.
   std::optional<std::int64_t> compute_ahead_ps(std::int32_t iteration, std::uint32_t step, std::int64_t count) const;
-  Bound next_open(Stream stream, std::int64_t earliest_ps) const;
+  /// The next op on `stream`, from its head on or behind one that is under way, that `reach` has.
+  Bound next(const Reach& reach, Stream stream, std::int64_t earliest_ps) const;
+  /// Whether the head of a stream waits for what only a message from beyond the inner processes can bring.
+  bool held_from_outside(Stream stream) const;
 
   const Tables* tables_;
-  const Reach* reach_;
+  const Tables::Reaches* reaches_;
   const graph::Program* program_;
   std::int64_t id_;
   std::uint32_t program_index_;

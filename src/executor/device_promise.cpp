@@ -89,56 +89,96 @@ std::int64_t Device::compute_reaches_ps(std::int32_t iteration, std::uint32_t st
   return time == never ? never : time + *ahead;
 }
 
-Device::Bound Device::next_open(Stream stream, std::int64_t earliest_ps) const {
+bool Device::held_from_outside(Stream stream) const {
   const StreamState& state = at(stream);
-  // The first op of the stream, from its head on or behind one that is under way, that is promised.
+  const auto open = [this](std::uint32_t collective) { return reaches_->open->has(collective); };
+  if (state.finished) return false;
+  if (stream == Stream::compute && running_) return false;
+  if (state.in_flight) return state.outside && open(head(stream).collective);
+  const Cursor& cursor = state.cursor;
+  const graph::ProgramOp& op = head(stream);
+  if (!issue_ps(cursor, number_at(stream))) {
+    const auto& place = program_->syncs[static_cast<std::size_t>(syncs_done_) % program_->syncs.size()];
+    const auto& sync = tables_->job.phases[program_->steps[place.step].phase].ops[place.op];
+    if (!sync.is_compute() && open(sync.collective)) return true;
+  }
+  for (std::size_t w = 0; w < op.wait_count; ++w) {
+    const Stream other = op.waits[w].stream;
+    if (other == stream || wait_met(op.waits[w], cursor)) continue;
+    if (other == Stream::compute ? held_from_outside(other)
+                                 : at(other).in_flight && at(other).outside && open(head(other).collective)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+Device::Bound Device::next(const Reach& reach, Stream stream, std::int64_t earliest_ps) const {
+  const StreamState& state = at(stream);
   const auto s = static_cast<std::size_t>(stream);
   Cursor c = state.cursor;
   std::uint16_t index =
-      reach_->next_op(program_->steps[c.step].phase, s, c.index + (state.in_flight ? std::size_t{1} : 0));
+      reach.next_op(program_->steps[c.step].phase, s, c.index + (state.in_flight ? std::size_t{1} : 0));
   if (index == Reach::no_op) {
-    std::uint32_t step = reach_->next_step(program_index_, s, c.step + 1);
+    std::uint32_t step = reach.next_step(program_index_, s, c.step + 1);
     if (step == Reach::no_step && c.iteration + 1 < tables_->job.iterations) {
-      step = reach_->next_step(program_index_, s, 0);
+      step = reach.next_step(program_index_, s, 0);
       ++c.iteration;
     }
     if (step == Reach::no_step) return {};
     c.step = step;
-    index = reach_->next_op(program_->steps[c.step].phase, s, 0);
+    index = reach.next_op(program_->steps[c.step].phase, s, 0);
   }
   const graph::Phase& phase = phase_at(c);
   const std::int64_t needed = phase.compute_needed[phase.by_stream[s][index]];
   const auto ahead = needed < 0 ? std::nullopt : compute_ahead_ps(c.iteration, c.step, needed);
   // Whatever messages come, compute that runs takes its time.
   if (ahead && running_) return {op_from_ps_ + op_work_ps_ + *ahead, never};
-  // Nor does an inner process end what is under way in an open communicator.
-  if (state.in_flight && state.outside && reach_->open(head(stream).collective)) return {};
+  if (held_from_outside(stream) || (ahead && held_from_outside(Stream::compute))) return {};
 
-  Bound bound;
+  Bound bound{never, ahead.value_or(0)};
   if (!state.in_flight) {
     bound.at_ps = unblocked_ps(stream, earliest_ps);
   } else if (!state.outside) {
     bound.at_ps = earliest_ps;
   }
-  if (ahead) {
-    bound.at_ps = std::max(bound.at_ps, compute_reaches_ps(c.iteration, c.step, needed, earliest_ps));
-    bound.after_ps = *ahead;
-  } else {
-    bound.after_ps = 0;
-  }
+  if (ahead) bound.at_ps = std::max(bound.at_ps, compute_reaches_ps(c.iteration, c.step, needed, earliest_ps));
   return bound;
 }
 
-Device::Bound Device::earliest_open(std::int64_t earliest_ps) const {
+Device::Bound Device::next_open(std::int64_t earliest_ps) const {
   Bound all;
   for (Stream stream : every_stream) {
-    if (stream == Stream::compute || at(stream).finished) continue;
-    const Bound bound = next_open(stream, earliest_ps);
-    all.at_ps = std::min(all.at_ps, bound.at_ps);
-    all.after_ps = std::min(all.after_ps, bound.after_ps);
+    if (stream != Stream::compute && !at(stream).finished) all.join(next(*reaches_->open, stream, earliest_ps));
   }
   if (all.at_ps != never) all.at_ps = std::max(all.at_ps, earliest_ps);
   return all;
+}
+
+Device::Bound Device::next_closed(std::int64_t earliest_ps) const {
+  Bound all;
+  for (Stream stream : every_stream) {
+    if (stream == Stream::compute || at(stream).finished) continue;
+    if (at(stream).in_flight && reaches_->closed->has(head(stream).collective)) return {earliest_ps, 0};
+    all.join(next(*reaches_->closed, stream, earliest_ps));
+  }
+  if (all.at_ps != never) all.at_ps = std::max(all.at_ps, earliest_ps);
+  return all;
+}
+
+std::int64_t Device::follows_ps() const {
+  std::int64_t shortest = never;
+  for (Stream stream : every_stream) {
+    if (!at(stream).in_flight || !at(stream).outside || !reaches_->open->has(head(stream).collective)) continue;
+    const std::uint32_t collective = head(stream).collective;
+    const std::uint32_t family = tables_->job.collectives[collective].family;
+    const auto object = tables_->objects->object_of(family, tables_->job.families[family].locate(id_)->group);
+    const std::uint32_t communicator = tables_->communicator(*object);
+    if (!tables_->spreads(communicator)) continue;
+    shortest =
+        std::min(shortest, Tables::follows_ps(tables_->price(collective, tables_->placement(communicator), true)));
+  }
+  return shortest;
 }
 
 }  // namespace proteus::executor

@@ -16,10 +16,6 @@ namespace proteus::executor {
 
 namespace {
 
-/// A transfer over several domains follows the rates of their links within this part of the time that it takes alone:
-/// what moves between replicas is long, and learns of what moves within one at its own pace.
-constexpr std::int64_t follows_within = 100;
-
 std::uint64_t key_of(const engine::Event& event) {
   return std::uint64_t{event.member} * graph::stream_count + event.instance;
 }
@@ -74,6 +70,11 @@ void FabricDomain::handle(const engine::Event& event, engine::Scheduler& schedul
   }
 }
 
+bool FabricDomain::on_nics(const Footprint& print) const {
+  return std::ranges::all_of(
+      print.uses, [this](const FluidNetwork::Use& use) { return tables_->objects->links().is_nic(links_[use.link]); });
+}
+
 void FabricDomain::begin(const engine::Event& event, engine::Scheduler& scheduler) {
   const std::uint32_t collective = payload_collective(event.payload);
   const Footprint& print = footprint(event.member, tables_->job.collectives[collective].kind);
@@ -85,13 +86,8 @@ void FabricDomain::begin(const engine::Event& event, engine::Scheduler& schedule
   if (tables_->spreads(event.member)) {
     // Its communicator knows when it ends.
     network_.start(key, std::numeric_limits<double>::infinity(), wanted.rate, print.uses, event.time_ps);
-    spreads_[key] = {event.member,
-                     payload_small(event.payload) >> 1,
-                     leg,
-                     std::max(leg, price.transfer_ps / follows_within),
-                     wanted.rate,
-                     wanted.rate,
-                     0};
+    spreads_[key] = {
+        event.member, payload_small(event.payload) >> 1, leg, Tables::follows_ps(price), wanted.rate, wanted.rate, 0};
   } else {
     network_.start(key, wanted.work, wanted.rate, print.uses, event.time_ps);
     active_[key] = {event.member, event.instance, leg};
@@ -148,19 +144,31 @@ void FabricDomain::watch(engine::Scheduler& scheduler) {
 }
 
 engine::Promise FabricDomain::promise() const {
-  // What changes here moves the rates of all, so every open communicator may hear of it.
-  std::int64_t leg = never;
+  // In the middle of an instant its changes are not in the rates yet.
+  const std::int64_t change = solving_ ? instant_ps_ : network_.next_ps();
+  std::int64_t at = never;
+  std::int64_t after = never;
+  bool nodes_answer = false;
   for (const auto& [key, transfer] : active_) {
-    if (tables_->open()[transfer.communicator]) leg = std::min(leg, transfer.leg_ps);
+    if (!tables_->open()[transfer.communicator]) continue;
+    if (change != never) at = std::min(at, change + transfer.leg_ps);
+    after = std::min(after, transfer.leg_ps);
   }
   for (const auto& [key, transfer] : spreads_) {
     if (!tables_->open()[transfer.communicator]) continue;
-    leg = std::min(leg, transfer.offered > 0 ? transfer.follows_ps : transfer.leg_ps);
+    const std::int64_t way = transfer.offered > 0 ? transfer.follows_ps : transfer.leg_ps;
+    // The end of another transfer gives it more, unless it has all that it can take.
+    const bool full = transfer.offered >= transfer.cap * (1 - rate_tolerance);
+    if (change != never && (solving_ || !full)) at = std::min(at, change + way);
+    // What starts on its NICs is for their nodes to promise; on links that nodes share it may start anywhere.
+    if (transfer.on_nics) {
+      nodes_answer = true;
+    } else {
+      after = std::min(after, way);
+    }
   }
-  if (leg == never) return {Time::infinity(), Time::infinity()};
-  // In the middle of an instant its changes are not in the rates yet.
-  std::int64_t next = solving_ ? instant_ps_ : network_.next_ps();
-  return {next == never ? Time::infinity() : Time::picoseconds(next + leg), Time::picoseconds(leg)};
+  const auto time = [](std::int64_t ps) { return ps == never ? Time::infinity() : Time::picoseconds(ps); };
+  return {time(at), time(after), nodes_answer};
 }
 
 std::vector<std::string> FabricDomain::blocked() const {

@@ -46,10 +46,12 @@ class FabricDomain final : public engine::LogicalProcess {
     double cap = 0;               ///< alone
     double granted = 0;           ///< cap that its communicator put on it
     double offered = 0;
+    bool on_nics = true;  ///< loads no links here that nodes share
   };
 
   FluidNetwork make_network();
   const Footprint& footprint(std::uint32_t communicator, cost::Collective kind);
+  bool on_nics(const Footprint& print) const;
   void begin(const engine::Event& event, engine::Scheduler& scheduler);
   void grant(const engine::Event& event, engine::Scheduler& scheduler);
   /// Tells the communicators that move over several domains what this one would give.

@@ -235,18 +235,27 @@ std::int64_t Island::earliest_ps() const {
 }
 
 engine::Promise Island::promise() const {
-  const Reach& reach = tables_->reach(object_);
   const std::int64_t earliest = earliest_ps();
-  Device::Bound bound;
+  Device::Bound open;
+  std::int64_t follows = never;
   for (const Device& device : devices_) {
-    const Device::Bound own = device.earliest_open(earliest);
-    bound.at_ps = std::min(bound.at_ps, own.at_ps);
-    bound.after_ps = std::min(bound.after_ps, own.after_ps);
+    open.join(device.next_open(earliest));
+    follows = std::min(follows, device.follows_ps());
   }
-  const auto message = [&reach](std::int64_t start_ps) {
-    return start_ps == never ? Time::infinity() : Time::picoseconds(start_ps + reach.leg_ps());
+  const auto later = [](std::int64_t time_ps, std::int64_t by_ps) {
+    return time_ps == never ? never : time_ps + by_ps;
   };
-  return {message(bound.at_ps), message(bound.after_ps)};
+  const std::int64_t leg = tables_->reaches(object_).open->leg_ps();
+  Device::Bound all{later(open.at_ps, leg), later(open.after_ps, leg)};
+  if (follows != never) {
+    // Whatever else starts on the NICs of this node moves the rate of what is under way there.
+    for (const Device& device : devices_) {
+      const Device::Bound closed = device.next_closed(earliest);
+      all.join({later(closed.at_ps, follows), later(closed.after_ps, follows)});
+    }
+  }
+  const auto time = [](std::int64_t ps) { return ps == never ? Time::infinity() : Time::picoseconds(ps); };
+  return {time(all.at_ps), time(all.after_ps)};
 }
 
 bool Island::finished() const {

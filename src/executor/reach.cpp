@@ -7,15 +7,15 @@
 
 namespace proteus::executor {
 
-Reach::Reach(const graph::Job& job, std::vector<bool> open, std::int64_t leg_ps)
-    : open_(std::move(open)), leg_ps_(leg_ps), ops_(job.phases.size()), steps_(job.programs.size()) {
+Reach::Reach(const graph::Job& job, std::vector<bool> sought, std::int64_t leg_ps)
+    : sought_(std::move(sought)), leg_ps_(leg_ps), ops_(job.phases.size()), steps_(job.programs.size()) {
   for (std::size_t p = 0; p < job.phases.size(); ++p) {
     for (std::size_t s = 0; s < graph::stream_count; ++s) {
       const auto& numbers = job.phases[p].by_stream[s];
       ops_[p][s].assign(numbers.size() + 1, no_op);
       for (std::size_t i = numbers.size(); i-- > 0;) {
         const graph::ProgramOp& op = job.phases[p].ops[numbers[i]];
-        const bool here = !op.is_compute() && open_[op.collective];
+        const bool here = !op.is_compute() && sought_[op.collective];
         ops_[p][s][i] = here ? static_cast<std::uint16_t>(i) : ops_[p][s][i + 1];
       }
     }

@@ -14,28 +14,29 @@ namespace proteus::executor {
 
 class Tables;
 
-/// Where programs next run a collective that is promised: one whose communicator is open.
+/// Where programs next run a collective of a certain kind: one that is promised, because its communicator is open, or
+/// one of the others between islands.
 class Reach {
  public:
   static constexpr std::uint16_t no_op = std::numeric_limits<std::uint16_t>::max();
   static constexpr std::uint32_t no_step = std::numeric_limits<std::uint32_t>::max();
 
-  /// `open[c]`: whether collective c is promised; `leg_ps`: no message about one takes less.
-  Reach(const graph::Job& job, std::vector<bool> open, std::int64_t leg_ps);
+  /// `sought[c]`: whether collective c is of the kind; `leg_ps`: no message about one takes less.
+  Reach(const graph::Job& job, std::vector<bool> sought, std::int64_t leg_ps);
 
-  bool open(std::uint32_t collective) const { return open_[collective]; }
+  bool has(std::uint32_t collective) const { return sought_[collective]; }
   std::int64_t leg_ps() const { return leg_ps_; }
-  /// The first index >= `index` of by_stream[stream] in a phase that is open, or no_op.
+  /// The first index >= `index` of by_stream[stream] in a phase that is of the kind, or no_op.
   std::uint16_t next_op(std::uint32_t phase, std::size_t stream, std::size_t index) const {
     return ops_[phase][stream][index];
   }
-  /// The first step >= `step` of a program with an open op on the stream, or no_step.
+  /// The first step >= `step` of a program with such an op on the stream, or no_step.
   std::uint32_t next_step(std::uint32_t program, std::size_t stream, std::size_t step) const {
     return steps_[program][stream][step];
   }
 
  private:
-  std::vector<bool> open_;
+  std::vector<bool> sought_;
   std::int64_t leg_ps_;
   std::vector<std::array<std::vector<std::uint16_t>, graph::stream_count>> ops_;    ///< by phase
   std::vector<std::array<std::vector<std::uint32_t>, graph::stream_count>> steps_;  ///< by program

@@ -103,28 +103,36 @@ std::int64_t Tables::shortest_leg_ps(std::uint32_t communicator) const {
 }
 
 void Tables::find_reach(const partition::Assignment& assignment, int rank) {
-  std::map<std::pair<std::vector<bool>, std::int64_t>, const Reach*> known;  // by open families and shortest leg
+  using Families = std::vector<bool>;
+  std::map<std::tuple<Families, Families, std::int64_t>, const Reaches*> known;
+  const auto collectives_of = [this](const Families& families) {
+    std::vector<bool> collectives;
+    for (const auto& use : job.collectives) collectives.push_back(families[use.family]);
+    return collectives;
+  };
   for (std::uint32_t island = 0; island < objects->islands(); ++island) {
     if ((*assignment.owner)[island] != static_cast<std::uint32_t>(rank)) continue;
-    std::vector<bool> families(job.families.size());
+    Families open(job.families.size());
+    Families closed(job.families.size());
     std::int64_t leg = never;
-    for (std::uint32_t f = 0; f < families.size(); ++f) {
+    for (std::uint32_t f = 0; f < open.size(); ++f) {
       if (objects->communicators(f) == 0) continue;
       for (std::int64_t id = objects->first_device(island); id < objects->end_device(island); ++id) {
         const auto place = job.families[f].locate(id);
         const auto object = place ? objects->object_of(f, place->group) : std::nullopt;
-        if (!object || !open_[communicator(*object)]) continue;
-        families[f] = true;
-        leg = std::min(leg, shortest_leg_ps(communicator(*object)));
+        if (!object) continue;
+        const bool promised = open_[communicator(*object)];
+        (promised ? open : closed)[f] = true;
+        if (promised) leg = std::min(leg, shortest_leg_ps(communicator(*object)));
       }
     }
-    const Reach*& reach = known[{families, leg}];
-    if (reach == nullptr) {
-      std::vector<bool> collectives;
-      for (const auto& use : job.collectives) collectives.push_back(families[use.family]);
-      reach = reaches_.emplace_back(std::make_unique<const Reach>(job, std::move(collectives), leg)).get();
+    const Reaches*& reaches = known[{open, closed, leg}];
+    if (reaches == nullptr) {
+      Reaches made{std::make_unique<const Reach>(job, collectives_of(open), leg),
+                   std::make_unique<const Reach>(job, collectives_of(closed), 0)};
+      reaches = reaches_.emplace_back(std::make_unique<const Reaches>(std::move(made))).get();
     }
-    island_reach_[island] = reach;
+    island_reaches_[island] = reaches;
   }
 }
 

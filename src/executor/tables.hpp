@@ -99,8 +99,16 @@ class Tables {
   std::int64_t shortest_leg_ps(std::uint32_t communicator) const;
   /// By object, whether it is a communicator with something on another rank.
   const std::vector<bool>& open() const { return open_; }
-  /// What an island of this rank promises.
-  const Reach& reach(std::uint32_t island) const { return *island_reach_.at(island); }
+  /// What an island of this rank promises, and what else it runs with other islands.
+  struct Reaches {
+    std::unique_ptr<const Reach> open;
+    std::unique_ptr<const Reach> closed;
+  };
+  const Reaches& reaches(std::uint32_t island) const { return *island_reaches_.at(island); }
+  /// How long news of another rate takes for a transfer over several domains.
+  static std::int64_t follows_ps(const Price& price) {
+    return std::max(price.leg_ps, price.transfer_ps / follows_within);
+  }
 
   /// "all-reduce 'layers[3].attention.proj' of 1024 B on tp #5"; `group` < 0 leaves the number out.
   std::string describe(std::uint32_t collective, std::int64_t group) const;
@@ -112,8 +120,12 @@ class Tables {
   std::vector<Delay> delays_;       ///< by device and position
   void find_reach(const partition::Assignment& assignment, int rank);
   std::vector<bool> open_;
-  std::vector<std::unique_ptr<const Reach>> reaches_;
-  std::map<std::uint32_t, const Reach*> island_reach_;
+  std::vector<std::unique_ptr<const Reaches>> reaches_;
+  std::map<std::uint32_t, const Reaches*> island_reaches_;
+
+  /// A transfer over several domains follows the rates of their links within this part of the time that it takes alone:
+  /// what moves between replicas is long, and learns of what moves within one at its own pace.
+  static constexpr std::int64_t follows_within = 100;
 };
 
 /// The stream under which the members of a collective meet: sender and receiver of a pipeline use two.

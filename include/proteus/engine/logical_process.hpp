@@ -15,6 +15,9 @@ struct Promise {
   Time at = Time::zero();
   /// Nor sooner than this behind the arrival of a message from an inner process; counts as at least the shortest delay.
   Time after = Time::zero();
+  /// Some of what messages from inner processes lead to here has been promised by those who send them, and is left out
+  /// of `after`.
+  bool senders_answer = false;
 };
 
 /// What a logical process may do while it handles an event.
