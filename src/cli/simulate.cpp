@@ -24,6 +24,7 @@
 #include "proteus/executor/simulation.hpp"
 #include "proteus/io/timeline.hpp"
 #include "proteus/partition/assignment.hpp"
+#include "proteus/partition/neighbours.hpp"
 #include "proteus/partition/placement.hpp"
 #include "proteus/version.hpp"
 
@@ -33,6 +34,9 @@ namespace {
 volatile std::sig_atomic_t stop_requested = 0;
 
 extern "C" void request_stop(int) { stop_requested = 1; }
+
+// Of the timeline, that a rank completes before others get the time to write them: some 100 MB.
+constexpr std::int64_t segments_a_window = 2;
 
 constexpr const char* stop_text = "stopped by a signal";
 
@@ -228,7 +232,13 @@ class Run {
     engine::Hooks hooks;
     hooks.progress = [this](int) {
       if (stop_requested != 0) throw SimulationError(stop_text);
-      return writer_ ? writer_->complete_segments() : 0;
+      if (!writer_) return std::int64_t{0};
+      // What is complete is written between windows, so a rank must not run far beyond it.
+      rows_limit_ = writer_->complete_segments() + segments_a_window;
+      return writer_->complete_segments();
+    };
+    hooks.full = [this](int) {
+      return stop_requested != 0 || (writer_ && writer_->complete_segments() >= rows_limit_);
     };
     hooks.advanced = [this](int rank, std::int64_t agreed) {
       // One writer serves all virtual ranks.
@@ -245,10 +255,17 @@ class Run {
     if (settings_.sequential || (ranks_ == 1 && settings_.virtual_ranks == 0)) {
       engine::run_sequential(engines_.front(), hooks);
     } else {
-      const auto transport = settings_.virtual_ranks > 0 ? engine::make_in_process_transport(ranks_)
-                                                         : engine::make_mpi_transport(mpi_.communicator());
+      const auto transport = settings_.virtual_ranks > 0
+                                 ? engine::make_in_process_transport(ranks_)
+                                 : engine::make_mpi_transport(mpi_.communicator(), neighbours());
       engine::run_windows(engines_, *transport, hooks);
     }
+  }
+
+  /// Folded runs are small, and what stands for what joins ranks that the model does not.
+  std::optional<std::vector<int>> neighbours() const {
+    if (options_.folding) return std::nullopt;
+    return partition::neighbours(job_, assignment_, mpi_.rank());
   }
 
   void add_statistics(analysis::EngineSummary& engine) const {
@@ -297,6 +314,7 @@ class Run {
   partition::Assignment assignment_;
   std::vector<int> local_;
   std::unique_ptr<io::TimelineWriter> writer_;
+  std::int64_t rows_limit_ = 0;
   std::unique_ptr<executor::FoldedSink> folded_sink_;
   std::vector<engine::LocalEngine> engines_;
 };

@@ -1,44 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proteus/engine/mpi_transport.hpp"
 
-#include <algorithm>
-#include <limits>
 #include <numeric>
 #include <stdexcept>
+#include <string>
+
+#include "mpi_support.hpp"
 
 namespace proteus::engine {
 namespace {
 
-/// What one rank tells one other: the bound and the size of what follows in one collective (one latency a window).
-struct Header {
-  std::int64_t promise_ps = 0;
-  std::int64_t progress = 0;
-  std::int64_t crossing_ps = 0;
-  std::uint64_t count = 0;
-  std::uint32_t failed = 0;
-  std::uint32_t pulse = 0;
-};
+// On 2 to 4 ranks of one machine the ways cost the same within a factor of two, the collective least where everybody
+// talks to everybody. Neither a collective that tells every rank about every other nor a message to each neighbour in
+// every window stays cheap beyond a few tens of them.
+constexpr int kFewRanks = 32;
 
-// Counts of MPI are ints; a gigabyte a message stays clear of their end.
-constexpr std::size_t kMostEventsAMessage = (std::size_t{1} << 30) / sizeof(Message);
-constexpr int kTag = 0;
+int ranks_of(MPI_Comm communicator) {
+  int ranks = 1;
+  check_mpi(MPI_Comm_size(communicator, &ranks), "MPI_Comm_size");
+  return ranks;
+}
 
-void check(int status, const char* call) {
-  if (status == MPI_SUCCESS) return;
-  char text[MPI_MAX_ERROR_STRING];
-  int length = 0;
-  MPI_Error_string(status, text, &length);
-  throw std::runtime_error(std::string(call) + ": " + std::string(text, static_cast<std::size_t>(length)));
+int rank_of(MPI_Comm communicator) {
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(communicator, &rank), "MPI_Comm_rank");
+  return rank;
+}
+
+/// Every rank tells its destinations; who is one knows a source.
+MpiNeighbours find_neighbours(MPI_Comm communicator, const std::optional<std::vector<int>>& destinations) {
+  const int ranks = ranks_of(communicator);
+  const int own = rank_of(communicator);
+  std::vector<char> sends(static_cast<std::size_t>(ranks), destinations ? 0 : 1);
+  if (destinations) {
+    for (int rank : *destinations) sends.at(static_cast<std::size_t>(rank)) = 1;
+  }
+  std::vector<char> receives(sends.size());
+  check_mpi(MPI_Alltoall(sends.data(), 1, MPI_CHAR, receives.data(), 1, MPI_CHAR, communicator), "MPI_Alltoall");
+  MpiNeighbours neighbours;
+  for (int rank = 0; rank < ranks; ++rank) {
+    if (rank == own) continue;
+    if (sends[static_cast<std::size_t>(rank)] != 0) neighbours.destinations.push_back(rank);
+    if (receives[static_cast<std::size_t>(rank)] != 0) neighbours.sources.push_back(rank);
+  }
+  return neighbours;
+}
+
+MpiExchange choose(MPI_Comm communicator, const MpiNeighbours& neighbours) {
+  // The fewest destinations and, as negative numbers, the most neighbours of any kind.
+  int counts[2]{static_cast<int>(neighbours.destinations.size()),
+                -static_cast<int>(std::max(neighbours.destinations.size(), neighbours.sources.size()))};
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPI_INT, MPI_MIN, communicator), "MPI_Allreduce");
+  const int ranks = ranks_of(communicator);
+  if (ranks <= kFewRanks && counts[0] == ranks - 1) return MpiExchange::all_to_all;
+  return -counts[1] <= kFewRanks ? MpiExchange::neighbours : MpiExchange::sparse;
 }
 
 class MpiTransport final : public Transport {
  public:
-  explicit MpiTransport(MPI_Comm communicator) {
-    check(MPI_Comm_dup(communicator, &communicator_), "MPI_Comm_dup");
-    check(MPI_Comm_rank(communicator_, &rank_), "MPI_Comm_rank");
-    check(MPI_Comm_size(communicator_, &ranks_), "MPI_Comm_size");
-    sent_.resize(static_cast<std::size_t>(ranks_));
-    received_.resize(static_cast<std::size_t>(ranks_));
+  MpiTransport(MPI_Comm communicator, const std::optional<std::vector<int>>& destinations, MpiExchange exchange) {
+    check_mpi(MPI_Comm_dup(communicator, &communicator_), "MPI_Comm_dup");
+    rank_ = rank_of(communicator_);
+    ranks_ = ranks_of(communicator_);
+    MpiNeighbours neighbours = find_neighbours(communicator_, destinations);
+    may_send_.assign(static_cast<std::size_t>(ranks_), false);
+    may_send_[static_cast<std::size_t>(rank_)] = true;
+    for (int rank : neighbours.destinations) may_send_[static_cast<std::size_t>(rank)] = true;
+    if (exchange == MpiExchange::automatic) exchange = choose(communicator_, neighbours);
+    switch (exchange) {
+      case MpiExchange::automatic:
+      case MpiExchange::all_to_all:
+        round_ = make_all_to_all_round(communicator_);
+        break;
+      case MpiExchange::neighbours:
+        round_ = make_neighbour_round(communicator_, std::move(neighbours));
+        break;
+      case MpiExchange::sparse:
+        round_ = make_sparse_round(communicator_);
+        break;
+    }
   }
 
   MpiTransport(const MpiTransport&) = delete;
@@ -57,32 +97,25 @@ class MpiTransport final : public Transport {
       throw std::invalid_argument("under MPI a process is one rank, the one that MPI gave it");
     }
     Mailbox& mailbox = local[0];
-    exchange_headers(mailbox);
-    deliver(mailbox);
-    Agreement agreement;
-    agreement.bound = Time::infinity();
-    agreement.progress = std::numeric_limits<std::int64_t>::max();
-    for (const Header& header : received_) {
-      agreement.bound = std::min(agreement.bound, Time::picoseconds(header.promise_ps));
-      agreement.progress = std::min(agreement.progress, header.progress);
-      agreement.crossing = std::min(agreement.crossing, Time::picoseconds(header.crossing_ps));
-      agreement.pulse = agreement.pulse || header.pulse != 0;
-      agreement.failed = agreement.failed || header.failed != 0;
+    for (std::size_t rank = 0; rank < mailbox.out.size(); ++rank) {
+      if (may_send_[rank] || mailbox.out[rank].empty()) continue;
+      throw std::logic_error("rank " + std::to_string(rank_) + " has messages for rank " + std::to_string(rank) +
+                             ", which is not its neighbour");
     }
-    return agreement;
+    return round_->run(mailbox);
   }
 
   std::vector<std::string> gather(std::span<const std::string> local) override {
     if (local.size() != 1) throw std::invalid_argument("under MPI a process is one rank");
     int length = static_cast<int>(local[0].size());
     std::vector<int> lengths(static_cast<std::size_t>(ranks_));
-    check(MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, communicator_), "MPI_Allgather");
+    check_mpi(MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, communicator_), "MPI_Allgather");
     std::vector<int> offsets(lengths.size());
     std::exclusive_scan(lengths.begin(), lengths.end(), offsets.begin(), 0);
     std::string all(static_cast<std::size_t>(offsets.back() + lengths.back()), '\0');
-    check(MPI_Allgatherv(local[0].data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR,
-                         communicator_),
-          "MPI_Allgatherv");
+    check_mpi(MPI_Allgatherv(local[0].data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR,
+                             communicator_),
+              "MPI_Allgatherv");
     std::vector<std::string> texts;
     for (std::size_t rank = 0; rank < lengths.size(); ++rank) {
       texts.push_back(all.substr(static_cast<std::size_t>(offsets[rank]), static_cast<std::size_t>(lengths[rank])));
@@ -91,68 +124,27 @@ class MpiTransport final : public Transport {
   }
 
  private:
-  void exchange_headers(const Mailbox& mailbox) {
-    for (std::size_t rank = 0; rank < sent_.size(); ++rank) {
-      sent_[rank] = {.promise_ps = mailbox.promise.ps(),
-                     .progress = mailbox.progress,
-                     .crossing_ps = mailbox.crossing.ps(),
-                     .count = mailbox.out[rank].size(),
-                     .failed = mailbox.failed ? 1U : 0U,
-                     .pulse = mailbox.pulse ? 1U : 0U};
-    }
-    check(
-        MPI_Alltoall(sent_.data(), sizeof(Header), MPI_BYTE, received_.data(), sizeof(Header), MPI_BYTE, communicator_),
-        "MPI_Alltoall");
-  }
-
-  void deliver(Mailbox& mailbox) {
-    std::size_t total = 0;
-    for (const Header& header : received_) total += header.count;
-    mailbox.in.resize(total);
-    requests_.clear();
-    Message* position = mailbox.in.data();
-    for (int peer = 0; peer < ranks_; ++peer) {
-      std::size_t count = received_[static_cast<std::size_t>(peer)].count;
-      if (peer == rank_) {
-        std::ranges::copy(mailbox.out[static_cast<std::size_t>(peer)], position);
-      } else {
-        in_pieces(position, count, [this, peer](Message* piece, int bytes, MPI_Request* request) {
-          check(MPI_Irecv(piece, bytes, MPI_BYTE, peer, kTag, communicator_, request), "MPI_Irecv");
-        });
-      }
-      position += count;
-    }
-    for (int peer = 0; peer < ranks_; ++peer) {
-      auto& events = mailbox.out[static_cast<std::size_t>(peer)];
-      if (peer == rank_) continue;
-      in_pieces(events.data(), events.size(), [this, peer](Message* piece, int bytes, MPI_Request* request) {
-        check(MPI_Isend(piece, bytes, MPI_BYTE, peer, kTag, communicator_, request), "MPI_Isend");
-      });
-    }
-    check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
-    for (auto& events : mailbox.out) events.clear();
-  }
-
-  template <typename Start>
-  void in_pieces(Message* events, std::size_t count, Start start) {
-    for (std::size_t done = 0; done < count; done += kMostEventsAMessage) {
-      std::size_t piece = std::min(count - done, kMostEventsAMessage);
-      start(events + done, static_cast<int>(piece * sizeof(Message)), &requests_.emplace_back(MPI_REQUEST_NULL));
-    }
-  }
-
   MPI_Comm communicator_ = MPI_COMM_NULL;
   int rank_ = 0;
   int ranks_ = 1;
-  std::vector<Header> sent_;
-  std::vector<Header> received_;
-  std::vector<MPI_Request> requests_;
+  std::vector<bool> may_send_;
+  std::unique_ptr<MpiRound> round_;
 };
 
 }  // namespace
 
-std::unique_ptr<Transport> make_mpi_transport(MPI_Comm communicator) {
-  return std::make_unique<MpiTransport>(communicator);
+void check_mpi(int status, const char* call) {
+  if (status == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING];
+  int length = 0;
+  MPI_Error_string(status, text, &length);
+  throw std::runtime_error(std::string(call) + ": " + std::string(text, static_cast<std::size_t>(length)));
+}
+
+std::unique_ptr<Transport> make_mpi_transport(MPI_Comm communicator,
+                                              const std::optional<std::vector<int>>& destinations,
+                                              MpiExchange exchange) {
+  return std::make_unique<MpiTransport>(communicator, destinations, exchange);
 }
 
 }  // namespace proteus::engine

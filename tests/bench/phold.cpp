@@ -2,6 +2,7 @@
 // PHOLD (Fujimoto: Performance of Time Warp under synthetic workloads, 1990): a fixed population of events that hop
 // between processes after a lookahead plus an exponential delay.
 //   phold [name=value]...
+// `exchange`: an MpiExchange by number.
 // One process: `ranks` virtual ranks, 0 for the sequential loop. Under mpirun: one rank a process.
 #include <fmt/format.h>
 #include <mpi.h>
@@ -22,7 +23,7 @@ namespace {
 
 struct Options {
   std::map<std::string, double> values{{"processes", 4096}, {"events", 16},        {"end_us", 6}, {"remote", 0.1},
-                                       {"mean_us", 1},      {"lookahead_us", 0.1}, {"ranks", 1}};
+                                       {"mean_us", 1},      {"lookahead_us", 0.1}, {"ranks", 1},  {"exchange", 0}};
 
   double operator[](const std::string& name) const { return values.at(name); }
   std::uint32_t processes() const { return static_cast<std::uint32_t>(values.at("processes")); }
@@ -134,7 +135,10 @@ void run(const Options& options, int rank, int processes_of_mpi) {
   if (ranks == 0) {
     run_sequential(engines[0], {});
   } else {
-    auto transport = processes_of_mpi > 1 ? make_mpi_transport(MPI_COMM_WORLD) : make_in_process_transport(ranks);
+    auto transport = processes_of_mpi > 1
+                         ? make_mpi_transport(MPI_COMM_WORLD, std::nullopt,
+                                              static_cast<MpiExchange>(static_cast<int>(options["exchange"])))
+                         : make_in_process_transport(ranks);
     run_windows(engines, *transport, {});
   }
   std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;

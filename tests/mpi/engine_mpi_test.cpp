@@ -2,6 +2,8 @@
 // Run with any number of ranks, one included: mpirun -n N engine_mpi_test.
 #include <gmock/gmock.h>
 
+#include <numeric>
+
 #include "../unit/engine/fuzz_model.hpp"
 #include "../unit/engine/scripted_process.hpp"
 #include "proteus/base/error.hpp"
@@ -30,27 +32,70 @@ StateHash sum_over_ranks(StateHash hash) {
   return {.high = lanes[0], .low = lanes[1]};
 }
 
-StateHash run(const FuzzModel& model, const Owners& owner) {
-  auto transport = make_mpi_transport(MPI_COMM_WORLD);
+StateHash run(const FuzzModel& model, const Owners& owner, MpiExchange exchange) {
+  auto transport = make_mpi_transport(MPI_COMM_WORLD, std::nullopt, exchange);
   LocalEngine engine = host(factory_of(model), std::make_shared<const Owners>(owner), model.lookahead(), rank());
   run_windows({&engine, 1}, *transport, {});
   return sum_over_ranks(hash_of({&engine, 1}));
 }
 
-class EqualityOverMpi : public ::testing::TestWithParam<std::uint64_t> {};
+constexpr MpiExchange kExchanges[]{MpiExchange::automatic, MpiExchange::all_to_all, MpiExchange::neighbours,
+                                   MpiExchange::sparse};
+
+class EqualityOverMpi : public ::testing::TestWithParam<std::tuple<std::uint64_t, MpiExchange>> {};
 
 TEST_P(EqualityOverMpi, EqualsTheSequentialLoop) {
+  const auto [seed, exchange] = GetParam();
   auto count = static_cast<std::uint32_t>(ranks());
   for (Promises promises : {Promises::tight, Promises::early, Promises::none}) {
-    FuzzModel model{.seed = GetParam(), .processes = 14, .promises = promises};
+    FuzzModel model{.seed = seed, .processes = 14, .promises = promises};
     StateHash expected = run_fuzz_sequential(model);
-    EXPECT_EQ(run(model, block_owners(model.processes, count)), expected);
-    EXPECT_EQ(run(model, random_owners(model.processes, count, GetParam())), expected);
-    EXPECT_EQ(run(model, Owners(model.processes, count - 1)), expected) << "empty ranks";
+    EXPECT_EQ(run(model, block_owners(model.processes, count), exchange), expected);
+    EXPECT_EQ(run(model, random_owners(model.processes, count, seed), exchange), expected);
+    EXPECT_EQ(run(model, Owners(model.processes, count - 1), exchange), expected) << "empty ranks";
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Fuzz, EqualityOverMpi, ::testing::Range<std::uint64_t>(1, 6));
+INSTANTIATE_TEST_SUITE_P(Fuzz, EqualityOverMpi,
+                         ::testing::Combine(::testing::Range<std::uint64_t>(1, 6), ::testing::ValuesIn(kExchanges)));
+
+TEST(EngineOverMpi, CountsTheSamePerfectWindowsAsVirtualRanks) {
+  FuzzModel model{.seed = 3, .processes = 14};
+  Owners owner = random_owners(model.processes, static_cast<std::uint32_t>(ranks()), 5);
+  auto virtual_ranks = host_all(factory_of(model), owner, model.lookahead(), ranks());
+  auto in_process = make_in_process_transport(ranks());
+  run_windows(virtual_ranks, *in_process, {});
+  for (MpiExchange exchange : kExchanges) {
+    LocalEngine engine = host(factory_of(model), std::make_shared<const Owners>(owner), model.lookahead(), rank());
+    auto transport = make_mpi_transport(MPI_COMM_WORLD, std::nullopt, exchange);
+    run_windows({&engine, 1}, *transport, {});
+    EXPECT_EQ(engine.statistics().windows, virtual_ranks[0].statistics().windows);
+    EXPECT_EQ(engine.statistics().perfect_windows, virtual_ranks[0].statistics().perfect_windows);
+  }
+}
+
+TEST(EngineOverMpi, PulsesReachRankZeroOnly) {
+  for (MpiExchange exchange : kExchanges) {
+    FuzzModel model{.seed = 3, .processes = 14, .promises = Promises::none};
+    auto owner = std::make_shared<const Owners>(block_owners(model.processes, static_cast<std::uint32_t>(ranks())));
+    LocalEngine engine = host(factory_of(model), owner, model.lookahead(), rank());
+    int asked = 0;
+    int heard = 0;
+    Hooks hooks;
+    hooks.pulse_due = [&asked] { return ++asked % 2 == 0; };
+    hooks.rows = [](int of) { return static_cast<std::uint64_t>(10 + of); };
+    hooks.pulse = [&heard](std::span<const Pulse> pulses) {
+      ++heard;
+      EXPECT_EQ(pulses.size(), static_cast<std::size_t>(ranks()));
+      for (std::size_t of = 0; of < pulses.size(); ++of) EXPECT_EQ(pulses[of].rows, 10 + of);
+    };
+    auto transport = make_mpi_transport(MPI_COMM_WORLD, std::nullopt, exchange);
+    run_windows({&engine, 1}, *transport, hooks);
+    EXPECT_EQ(asked > 0, rank() == 0);
+    EXPECT_EQ(heard, asked / 2);
+    EXPECT_EQ(heard > 2, rank() == 0);
+  }
+}
 
 /// Runs `last` on the last rank and, with more than one rank, `other` on all others; the text of the error here.
 std::string error_of(const Script& last, const Script& other) {
@@ -90,20 +135,74 @@ TEST(EngineOverMpi, DeadlockIsToldOnEveryRank) {
   EXPECT_THAT(error_of(stuck, Script{}), HasSubstr("\n  " + name + ": waits for a device"));
 }
 
-TEST(MpiTransport, DeliversManyMessagesToEverybodyAndItself) {
-  constexpr std::uint32_t kMany = 50'000;  // far above what MPI sends without a rendezvous
-  auto transport = make_mpi_transport(MPI_COMM_WORLD);
-  ASSERT_EQ(transport->ranks(), ranks());
+class MpiTransport : public ::testing::TestWithParam<MpiExchange> {};
+INSTANTIATE_TEST_SUITE_P(Exchanges, MpiTransport, ::testing::ValuesIn(kExchanges));
+
+/// A mailbox with `count` messages for each of `destinations`.
+Mailbox mailbox_for(const std::vector<int>& destinations, std::uint32_t count) {
   Mailbox box;
   box.rank = rank();
   box.out.resize(static_cast<std::size_t>(ranks()));
-  for (int destination = 0; destination < ranks(); ++destination) {
-    for (std::uint32_t i = 0; i < kMany; ++i) {
+  for (int destination : destinations) {
+    for (std::uint32_t i = 0; i < count; ++i) {
       box.out[static_cast<std::size_t>(destination)].push_back({{.object = static_cast<std::uint32_t>(destination),
                                                                  .instance = static_cast<std::uint32_t>(rank()),
                                                                  .member = i}});
     }
   }
+  return box;
+}
+
+TEST_P(MpiTransport, DeliversToNeighboursWhateverTheirNumber) {
+  // Each rank sends to the next two; how many messages changes from round to round, and some ranks have none.
+  std::vector<int> next;
+  std::vector<int> last;
+  for (int step : {1, 2}) {
+    if (step >= ranks()) break;
+    next.push_back((rank() + step) % ranks());
+    last.push_back((rank() + ranks() - step) % ranks());
+  }
+  auto transport = make_mpi_transport(MPI_COMM_WORLD, next, GetParam());
+  const std::uint32_t counts[]{0, 1, 101, 102, 103, 5'000, 0, 7};
+  auto count_of = [&counts](int of, std::size_t round) {
+    return counts[(round + static_cast<std::size_t>(of) * 3) % std::size(counts)];
+  };
+  for (std::size_t round = 0; round < 40; ++round) {
+    Mailbox box = mailbox_for(next, count_of(rank(), round));
+    box.promise = Time::picoseconds(static_cast<std::int64_t>(round) * 10 + (rank() + 1) % ranks());
+    box.crossing = Time::picoseconds(static_cast<std::int64_t>(round) + ranks() - rank());
+    box.progress = static_cast<std::int64_t>(round) - rank();
+    box.pulse = round == 7 && rank() == 0;
+    const Agreement agreement = transport->exchange({&box, 1});
+    EXPECT_EQ(agreement.bound, Time::picoseconds(static_cast<std::int64_t>(round) * 10));
+    EXPECT_EQ(agreement.crossing, Time::picoseconds(static_cast<std::int64_t>(round) + 1));
+    EXPECT_EQ(agreement.progress, static_cast<std::int64_t>(round) - ranks() + 1);
+    EXPECT_EQ(agreement.pulse, round == 7);
+    EXPECT_FALSE(agreement.failed);
+    std::vector<std::uint32_t> expected(static_cast<std::size_t>(ranks()), 0);
+    for (int source : last) expected[static_cast<std::size_t>(source)] = count_of(source, round);
+    std::vector<std::uint32_t> found(expected.size(), 0);
+    for (const Message& message : box.in) {
+      EXPECT_EQ(message.object, static_cast<std::uint32_t>(rank()));
+      EXPECT_EQ(message.member, found[message.instance]++);  // one sender's messages stay in order
+    }
+    EXPECT_EQ(found, expected);
+    for (const auto& out : box.out) EXPECT_TRUE(out.empty());
+  }
+  // Not on the list.
+  if (ranks() > 3) {
+    Mailbox box = mailbox_for({(rank() + 3) % ranks()}, 1);
+    EXPECT_THROW(transport->exchange({&box, 1}), std::logic_error);
+  }
+}
+
+TEST_P(MpiTransport, DeliversManyMessagesToEverybodyAndItself) {
+  constexpr std::uint32_t kMany = 50'000;  // far above what MPI sends without a rendezvous
+  auto transport = make_mpi_transport(MPI_COMM_WORLD, std::nullopt, GetParam());
+  ASSERT_EQ(transport->ranks(), ranks());
+  std::vector<int> everybody(static_cast<std::size_t>(ranks()));
+  std::iota(everybody.begin(), everybody.end(), 0);
+  Mailbox box = mailbox_for(everybody, kMany);
   box.promise = Time::picoseconds(100 - rank());
   box.progress = 7 + rank();
   Agreement agreement = transport->exchange({&box, 1});
@@ -123,8 +222,8 @@ TEST(MpiTransport, DeliversManyMessagesToEverybodyAndItself) {
   EXPECT_TRUE(box.in.empty());
 }
 
-TEST(MpiTransport, GathersTextsOfAllLengths) {
-  auto transport = make_mpi_transport(MPI_COMM_WORLD);
+TEST_P(MpiTransport, GathersTextsOfAllLengths) {
+  auto transport = make_mpi_transport(MPI_COMM_WORLD, std::nullopt, GetParam());
   std::string text(static_cast<std::size_t>(rank()) * 1'000, static_cast<char>('a' + rank() % 26));
   std::vector<std::string> all = transport->gather({&text, 1});
   ASSERT_EQ(all.size(), static_cast<std::size_t>(ranks()));
