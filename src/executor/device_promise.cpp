@@ -91,7 +91,7 @@ std::int64_t Device::compute_reaches_ps(std::int32_t iteration, std::uint32_t st
 
 bool Device::held_from_outside(Stream stream) const {
   const StreamState& state = at(stream);
-  const auto open = [this](std::uint32_t collective) { return reaches_->open->has(collective); };
+  const auto open = [this](std::uint32_t collective) { return reaches_->always_open[collective]; };
   if (state.finished) return false;
   if (stream == Stream::compute && running_) return false;
   if (state.in_flight) return state.outside && open(head(stream).collective);

@@ -104,7 +104,7 @@ std::int64_t Tables::shortest_leg_ps(std::uint32_t communicator) const {
 
 void Tables::find_reach(const partition::Assignment& assignment, int rank) {
   using Families = std::vector<bool>;
-  std::map<std::tuple<Families, Families, std::int64_t>, const Reaches*> known;
+  std::map<std::tuple<Families, Families, Families, std::int64_t>, const Reaches*> known;
   const auto collectives_of = [this](const Families& families) {
     std::vector<bool> collectives;
     for (const auto& use : job.collectives) collectives.push_back(families[use.family]);
@@ -114,22 +114,28 @@ void Tables::find_reach(const partition::Assignment& assignment, int rank) {
     if ((*assignment.owner)[island] != static_cast<std::uint32_t>(rank)) continue;
     Families open(job.families.size());
     Families closed(job.families.size());
+    Families inside(job.families.size());
     std::int64_t leg = never;
     for (std::uint32_t f = 0; f < open.size(); ++f) {
       if (objects->communicators(f) == 0) continue;
       for (std::int64_t id = objects->first_device(island); id < objects->end_device(island); ++id) {
         const auto place = job.families[f].locate(id);
         const auto object = place ? objects->object_of(f, place->group) : std::nullopt;
+        if (place && !object) inside[f] = true;
         if (!object) continue;
         const bool promised = open_[communicator(*object)];
         (promised ? open : closed)[f] = true;
         if (promised) leg = std::min(leg, shortest_leg_ps(communicator(*object)));
       }
     }
-    const Reaches*& reaches = known[{open, closed, leg}];
+    const Reaches*& reaches = known[{open, closed, inside, leg}];
     if (reaches == nullptr) {
       Reaches made{std::make_unique<const Reach>(job, collectives_of(open), leg),
-                   std::make_unique<const Reach>(job, collectives_of(closed), 0)};
+                   std::make_unique<const Reach>(job, collectives_of(closed), 0), collectives_of(open)};
+      for (std::size_t c = 0; c < made.always_open.size(); ++c) {
+        const std::uint32_t family = job.collectives[c].family;
+        if (closed[family] || inside[family]) made.always_open[c] = false;
+      }
       reaches = reaches_.emplace_back(std::make_unique<const Reaches>(std::move(made))).get();
     }
     island_reaches_[island] = reaches;

@@ -103,6 +103,7 @@ class Tables {
   struct Reaches {
     std::unique_ptr<const Reach> open;
     std::unique_ptr<const Reach> closed;
+    std::vector<bool> always_open;  ///< by collective: open for every device of the island that runs it
   };
   const Reaches& reaches(std::uint32_t island) const { return *island_reaches_.at(island); }
   /// How long news of another rate takes for a transfer over several domains.

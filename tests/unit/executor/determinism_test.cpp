@@ -47,7 +47,7 @@ TEST_P(Determinism, OnePicosecondMovesTheHash) {
   EXPECT_NE(simulate(b).result.hash, simulate(b, options).result.hash);
 }
 
-INSTANTIATE_TEST_SUITE_P(Jobs, Determinism, ::testing::Range(0u, 40u));
+INSTANTIATE_TEST_SUITE_P(Jobs, Determinism, ::testing::Range(0u, 200u));
 
 }  // namespace
 }  // namespace proteus::executor::testing
