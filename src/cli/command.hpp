@@ -30,6 +30,7 @@ struct Command {
 int run_simulate(const std::vector<std::string>& arguments);
 int run_check(const std::vector<std::string>& arguments);
 int run_compile(const std::vector<std::string>& arguments);
+int run_partition(const std::vector<std::string>& arguments);
 int run_catalog(const std::vector<std::string>& arguments);
 int run_diff(const std::vector<std::string>& arguments);
 

@@ -16,6 +16,7 @@ constexpr Command commands[] = {
     {"simulate", "simulate an experiment and write its timeline and summary", run_simulate},
     {"check", "read and check an experiment, nothing more", run_check},
     {"compile", "print what the compiler makes of an experiment", run_compile},
+    {"partition", "predict how a job would run on many ranks, without running it", run_partition},
     {"catalog", "list the GPUs, nodes, clusters, models, presets or runtimes that ship with Proteus", run_catalog},
     {"diff", "compare two timelines (exit status 0: equal, 1: different)", run_diff},
 };

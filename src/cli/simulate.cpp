@@ -76,8 +76,9 @@ std::optional<Settings> parse_settings(const std::vector<std::string>& arguments
   add("json", po::value<std::string>()->default_value(""), "write the summary as JSON");
   add("trace", po::value<std::string>(), "none, summary, comm or all: rows that the timeline holds");
   add("seed", po::value<std::string>(), "seed of all random numbers");
-  add("partition", po::value<std::string>()->default_value("replica"),
-      "block, replica or random:SEED: which rank simulates which nodes; results do not depend on it");
+  add("partition", po::value<std::string>()->default_value("auto"),
+      "auto, replica, block, metis, each or random:SEED: which rank simulates which nodes; results do not depend on "
+      "it");
   add("virtual-ranks", po::value<int>(), "simulate with this many ranks in one process");
   add("fold", po::value<std::string>()->default_value("none"),
       "none, exact or approx: simulate one node of each kind for all that are alike; exact gives what none does");
@@ -217,7 +218,7 @@ class Run {
                      {"command_line", settings_.command_line},
                      {"date", date_text()},
                      {"ranks", std::to_string(ranks_)},
-                     {"partition", settings_.partition}};
+                     {"partition", std::string(partition::name_of(assignment_.kind))}};
     std::vector<std::int64_t> devices;
     for (int rank : local_) {
       const auto own = options_.folding ? options_.folding->devices_of(assignment_, rank)

@@ -180,7 +180,8 @@ partition::Assignment Folding::assign(int ranks) const {
       if (owner[domain] == engine::no_rank || objects_->joins_domain(object)) owner[domain] = owner[object];
     }
   }
-  return {ranks, objects_, std::make_shared<const std::vector<std::uint32_t>>(std::move(owner))};
+  return {ranks, objects_, std::make_shared<const std::vector<std::uint32_t>>(std::move(owner)),
+          partition::PolicyKind::block};
 }
 
 std::vector<std::int64_t> Folding::devices_of(const partition::Assignment& assignment, int rank) const {

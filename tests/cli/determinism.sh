@@ -23,7 +23,7 @@ for jitter in 0 0.02; do
   "$PROTEUS" simulate "$small" "${common[@]}" --sequential -o reference.h5 --json reference.json > reference.txt
   reference=$(value reference.json engine.state_hash)
   for count in 1 2 5 16; do same "virtual-$count" --virtual-ranks "$count"; done
-  for policy in block replica random:1 random:2 random:3; do same "policy-${policy/:/-}" --virtual-ranks 4 --partition "$policy"; done
+  for policy in auto block replica metis each random:1 random:2 random:3; do same "policy-${policy/:/-}" --virtual-ranks 4 --partition "$policy"; done
   same one-process
   same binary-heap --queue binary
   same binary-heap-windows --queue binary --virtual-ranks 3

@@ -7,7 +7,7 @@ rm -rf ./*.h5* ./*.json*
 
 expect 0 "$PROTEUS" --help
 grep -q "usage: proteus" stdout.txt || fail "no usage in the help"
-for command in simulate check compile catalog diff; do
+for command in simulate check compile partition catalog diff; do
   expect 0 "$PROTEUS" "$command" --help
   grep -q "usage: proteus $command" stdout.txt || fail "no usage in the help of $command"
 done
@@ -35,6 +35,11 @@ expect 2 "$PROTEUS" check "$small" -o run.h5
 expect 2 "$PROTEUS" diff run.h5
 expect 2 "$PROTEUS" simulate "$small" --set strategy.tp
 expect 2 "$PROTEUS" compile "$small" --print everything
+expect 2 "$PROTEUS" partition "$small"
+expect 2 "$PROTEUS" partition "$small" --ranks 0
+expect 2 "$PROTEUS" partition "$small" --ranks 2 --partition best
+expect 0 "$PROTEUS" partition "$small" --ranks 500 --json
+/usr/bin/python3 -c "import json; j = json.load(open('stdout.txt')); assert sum(j['policies'][0]['devices']) == 16, j"
 expect 2 "$PROTEUS" catalog cars
 [ "$(wc -l < stderr.txt)" -eq 1 ] || fail "more than one line of error"
 expect 73 "$PROTEUS" simulate "$small" -o no/such/folder/run.h5

@@ -4,9 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <set>
 
 #include "proteus/base/error.hpp"
+#include "proteus/partition/coupling.hpp"
 #include "proteus/partition/placement.hpp"
 
 namespace proteus::partition {
@@ -151,7 +153,7 @@ TEST(Assignment, RandomDependsOnItsSeed) {
 
 TEST(Assignment, MoreRanksThanObjects) {
   Example e;
-  for (const char* policy : {"block", "replica", "random:3"}) {
+  for (const char* policy : {"auto", "block", "replica", "metis", "each", "random:3"}) {
     Assignment a = assign(e.job, e.objects(), policy_from(policy), 100);
     std::size_t devices = 0;
     for (int rank = 0; rank < 100; ++rank) devices += local_devices(a, rank).size();
@@ -166,6 +168,45 @@ TEST(Assignment, UnknownPolicies) {
   }
   Example e;
   EXPECT_THROW(assign(e.job, e.objects(), {}, 0), InputError);
+}
+
+TEST(Coupling, CountsWhatProgramsRun) {
+  Example e;
+  auto objects = e.objects();
+  const CouplingGraph graph = couplings(e.job, *objects);
+  // Every device runs tp, dp and world once: 2 devices an island.
+  EXPECT_EQ(graph.events[0], 2 * 3 * 2);
+  // Four members of a data-parallel group, and one domain.
+  EXPECT_EQ(graph.events[16], 4 + 1);
+  EXPECT_EQ(graph.events[objects->first_domain()], 3);
+  EXPECT_EQ(graph.edges.size(), 8u * 4 + 32 + 8);  // members of dp groups, of world; dp groups and their domains
+}
+
+TEST(Coupling, MetisKeepsPipelinesWholeWhereItPays) {
+  Example e;
+  e.job.iterations = 50;
+  for (int stage = 0; stage + 1 < pp; ++stage) {
+    for (int micro_batch = 0; micro_batch < 8; ++micro_batch) {
+      e.add("pp", {stage * tp * dp, {{1, tp * dp}}, {{tp * dp, 2}}}, graph::Traffic::pipeline);
+    }
+  }
+  auto objects = e.objects();
+  const CouplingGraph graph = couplings(e.job, *objects);
+  const Assignment metis = assign(e.job, objects, policy_from("metis"), 4);
+  EXPECT_EQ(*metis.owner, *assign(e.job, objects, policy_from("metis"), 4).owner);
+  for (std::uint32_t island = 0; island < 4; ++island) {
+    for (std::uint32_t stage = 1; stage < pp; ++stage) {
+      EXPECT_EQ((*metis.owner)[island], (*metis.owner)[island + stage * dp]) << island;
+    }
+  }
+  const Prediction whole = predict(e.job, graph, metis);
+  const Prediction block = predict(e.job, graph, assign(e.job, objects, policy_from("block"), 4));
+  EXPECT_LT(whole.cut_messages, block.cut_messages);
+  EXPECT_LT(whole.windows, block.windows);
+  EXPECT_GT(whole.efficiency, block.efficiency);
+  EXPECT_EQ(std::accumulate(whole.devices.begin(), whole.devices.end(), std::int64_t{0}), e.job.devices);
+  EXPECT_NE(assign(e.job, objects, policy_from("auto"), 4).kind, PolicyKind::block);
+  EXPECT_EQ(predict(e.job, graph, assign(e.job, objects, policy_from("auto"), 1)).windows, 0);
 }
 
 TEST(Placement, WarnsOfCrowdedNodes) {
