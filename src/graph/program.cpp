@@ -63,7 +63,8 @@ std::string_view name_of(PhaseKind kind) {
 }
 
 void Phase::finish() {
-  if (ops.size() > std::numeric_limits<std::uint16_t>::max()) throw std::length_error("phase " + name + " has more ops than a 16-bit number can count");
+  if (ops.size() > std::numeric_limits<std::uint16_t>::max())
+    throw std::length_error("phase " + name + " has more ops than a 16-bit number can count");
   for (auto& numbers : by_stream) numbers.clear();
   host_before_ps.clear();
   syncs_before.clear();

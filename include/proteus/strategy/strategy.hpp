@@ -68,7 +68,7 @@ struct Strategy {
 struct MegatronOptions {
   std::int64_t tp = 1;
   std::int64_t pp = 1;
-  std::int64_t vpp = 1;            ///< model chunks per stage; > 1 selects interleaved 1F1B
+  std::int64_t vpp = 1;  ///< model chunks per stage; > 1 selects interleaved 1F1B
   /// Embedding, and head with loss, count as a layer each when layers are dealt to chunks.
   bool account_for_embedding_in_pipeline_split = false;
   bool account_for_loss_in_pipeline_split = false;
