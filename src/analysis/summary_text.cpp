@@ -92,7 +92,9 @@ std::string to_text(const Summary& s) {
     if (e.fold == "approx" && e.assumptions.empty()) table.line("  assumes", "nothing: exact folding gives the same");
   }
   table.line("rows, events", fmt::format("{}, {}", e.rows, e.events));
-  table.line("windows", fmt::format("{}, perfect promises would have needed {}", e.windows, e.perfect_windows));
+  if (e.windows > 0) {
+    table.line("windows", fmt::format("{}, perfect promises would have needed {}", e.windows, e.perfect_windows));
+  }
   table.line("messages", fmt::format("{} local, {} between ranks", e.messages_local, e.messages_remote));
   table.line("wall time",
              fmt::format("{} compile, {} simulate ({} handling events, {} synchronizing on the slowest rank)",
