@@ -14,8 +14,6 @@
 namespace proteus::cli {
 namespace {
 
-using partition::PolicyKind;
-
 struct Row {
   std::string policy;
   partition::Prediction prediction;
