@@ -60,8 +60,7 @@ RuleEffect read_effect(const YamlItem& item) {
   if (item.value().entries.empty()) item.fail("is empty", "what the rule does");
   RuleEffect effect;
   effect.stream = word(map, "stream",
-                       {{"compute", "compute"},
-                        {"tensor", "tensor"},
+                       {{"tensor", "tensor"},
                         {"gradient", "gradient"},
                         {"forward-send", "forward-send"},
                         {"forward-receive", "forward-receive"},
@@ -141,6 +140,17 @@ YamlValue rule_to_yaml(const Rule& rule) {
 
 }  // namespace
 
+namespace {
+
+/// Programs hold the times of single launches in 32 bits.
+Time host_time(const YamlItem& item) {
+  const Time time = item.time();
+  if (time > Time::microseconds(1000)) item.fail("is longer than a launch takes", "at most 1 ms");
+  return time;
+}
+
+}  // namespace
+
 Runtime read_runtime(const YamlItem& item, const std::filesystem::path& catalog) {
   const YamlValue value = with_appended_rules(item, catalog);
   const YamlMap map({value, item.path()},
@@ -154,8 +164,8 @@ Runtime read_runtime(const YamlItem& item, const std::filesystem::path& catalog)
   runtime.mirrors = map.text_or("mirrors", "");
   runtime.source = map.text_or("source", "");
   runtime.gradient_type = map.at("gradient_type").data_type();
-  runtime.host_kernel = map.at("host_kernel").time();
-  runtime.host_collective = map.at("host_collective").time();
+  runtime.host_kernel = host_time(map.at("host_kernel"));
+  runtime.host_collective = host_time(map.at("host_collective"));
   runtime.optimizer_bytes_per_parameter = map.at("optimizer_bytes_per_parameter").number(0, kMostBytes);
   runtime.norm_bytes_per_parameter = map.at("norm_bytes_per_parameter").number(0, kMostBytes);
   runtime.state_bytes_per_parameter = map.at("state_bytes_per_parameter").number(0, kMostBytes);

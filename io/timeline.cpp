@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <functional>
+#include <iostream>
 #include <optional>
 #include <system_error>
 
@@ -43,6 +44,20 @@ class Ranks {
     }
   }
 
+  /// Runs an `action` whose calls wait for all ranks. Where it fails on one, the others are inside a call that can
+  /// never end: the job is ended, with the reason.
+  void collectively(const std::function<void()>& action) const {
+    try {
+      action();
+    } catch (const std::exception& failure) {
+      int size = 1;
+      if (parallel()) MPI_Comm_size(communicator_, &size);
+      if (size < 2) throw;
+      std::cerr << "proteus: error: rank " << rank_ << ": " << failure.what() << std::endl;
+      MPI_Abort(communicator_, exit_status);
+    }
+  }
+
   template <typename Number>
   Number least(Number value) const {
     if (parallel()) {
@@ -71,6 +86,8 @@ class Ranks {
     return text;
   }
 
+  static constexpr int exit_status = 73;  // as for every file that cannot be written (EX_CANTCREAT of sysexits.h)
+
   MPI_Comm communicator_;
   int rank_ = 0;
 };
@@ -92,6 +109,9 @@ void check_place(const std::filesystem::path& file) {
   }
   if (std::filesystem::is_directory(file, ignored)) {
     throw OutputError(fmt::format("cannot write {}: it is a directory", file.string()));
+  }
+  if (std::filesystem::exists(file, ignored) && !std::filesystem::is_regular_file(file, ignored)) {
+    throw OutputError(fmt::format("cannot write {}: it exists and is no regular file", file.string()));
   }
   if (::access(directory.c_str(), W_OK | X_OK) != 0) {
     throw OutputError(
@@ -160,7 +180,7 @@ TimelineWriter::TimelineWriter(const TimelineOptions& options, const TimelineHea
       create_timeline_file(part, options, header, job, self.layout);
     }
   });
-  self.ranks.together([&] { self.rows.emplace(part, communicator); });
+  self.ranks.collectively([&] { self.rows.emplace(part, communicator); });
 }
 
 TimelineWriter::~TimelineWriter() = default;
@@ -181,7 +201,7 @@ void TimelineWriter::write_until(std::int64_t until) {
     throw SimulationError(
         fmt::format("segments up to {} are to be written, but only {} are complete", until, complete));
   }
-  self.ranks.together([&] { self.write_segments(until); });
+  self.ranks.collectively([&] { self.write_segments(until); });
 }
 
 void TimelineWriter::add_summary(const std::string& name, const std::vector<double>& values, const std::string& unit) {

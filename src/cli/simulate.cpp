@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 
 #include "command.hpp"
 #include "heartbeat.hpp"
@@ -101,7 +103,10 @@ std::optional<Settings> parse_settings(const std::vector<std::string>& arguments
   settings.partition = values["partition"].as<std::string>();
   if (values.contains("virtual-ranks")) {
     settings.virtual_ranks = values["virtual-ranks"].as<int>();
-    if (settings.virtual_ranks < 1) throw UsageError("--virtual-ranks takes a positive number");
+    constexpr int most = 4096;  // each has its own tables
+    if (settings.virtual_ranks < 1 || settings.virtual_ranks > most) {
+      throw UsageError(fmt::format("--virtual-ranks takes a number from 1 to {}", most));
+    }
   }
   settings.fold = fold_mode(values["fold"].as<std::string>());
   settings.heartbeat = heartbeat_seconds(values.contains("heartbeat") ? &values["heartbeat"].as<double>() : nullptr);
@@ -158,10 +163,18 @@ class Run {
       folded_sink_ = std::make_unique<executor::FoldedSink>(*objects_, *options_.folding, *writer_);
     }
     executor::RowSink* sink = folded_sink_ ? folded_sink_.get() : static_cast<executor::RowSink*>(writer_.get());
-    for (int rank : local_) {
-      engines_.push_back(executor::make_engine(job_, prepared.experiment.cluster, options_, assignment_, rank, sink));
+    try {
+      for (int rank : local_) {
+        engines_.push_back(executor::make_engine(job_, prepared.experiment.cluster, options_, assignment_, rank, sink));
+      }
+    } catch (const SimulationError& error) {
+      // What no other rank may have met must not pass for what all of them throw.
+      if (mpi.ranks() < 2) throw;
+      throw std::runtime_error(error.what());
     }
   }
+
+  bool has_timeline() const { return writer_ != nullptr; }
 
   /// Everything up to the summary, which is the same on every rank.
   analysis::Summary execute() {
@@ -324,6 +337,10 @@ class Run {
 void check_folder(const std::string& file) {
   const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
   if (access(folder.c_str(), W_OK) != 0) throw OutputError("cannot write " + file + ": " + std::strerror(errno));
+  std::error_code ignored;
+  if (std::filesystem::exists(file, ignored) && !std::filesystem::is_regular_file(file, ignored)) {
+    throw OutputError("cannot write " + file + ": it exists and is no regular file");
+  }
 }
 
 /// Written under another name first, so that nobody finds half a file.
@@ -359,7 +376,7 @@ int run_simulate(const std::vector<std::string>& arguments) {
       if (!warning.empty()) std::cerr << "proteus: warning: " << warning << "\n";
       if (!settings->json.empty()) write_file(settings->json, analysis::to_json(summary));
       std::cout << analysis::to_text(summary);
-      if (!settings->output.empty()) std::cout << "timeline: " << settings->output << "\n";
+      if (run.has_timeline()) std::cout << "timeline: " << settings->output << "\n";
     }
     return exit_success;
   } catch (const SimulationError& error) {

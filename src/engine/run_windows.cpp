@@ -75,9 +75,8 @@ class WindowRun {
     });
     if (agreement.progress > progress_ || done) {
       progress_ = agreement.progress;
-      for_each_rank([this](Engine& engine) {
-        if (hooks_.advanced) hooks_.advanced(engine.rank, progress_);
-      });
+      // Collective: also for a rank that has failed since the exchange, which tells the others in the next.
+      for_each_rank([this](Engine& engine) { advance(engine); }, true);
     }
     if (done) return false;
     for_each_rank([this](Engine& engine) { engine.run_window(hooks_.full); });
@@ -108,6 +107,10 @@ class WindowRun {
     });
   }
 
+  void advance(Engine& engine) {
+    if (hooks_.advanced) hooks_.advanced(engine.rank, progress_);
+  }
+
   Agreement exchange() {
     auto begin = std::chrono::steady_clock::now();
     Agreement agreement = transport_.exchange(mailboxes_);
@@ -118,9 +121,9 @@ class WindowRun {
 
   /// Whatever goes wrong on one rank is kept until the next exchange: a rank that left now would hang the others.
   template <typename Step>
-  void for_each_rank(Step step) {
+  void for_each_rank(Step step, bool also_failed = false) {
     for (Engine* engine : engines_) {
-      if (engine->failure) continue;
+      if (engine->failure && !also_failed) continue;
       try {
         step(*engine);
       } catch (const OutputError& error) {

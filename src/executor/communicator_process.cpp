@@ -47,9 +47,12 @@ void CommunicatorProcess::handle(const engine::Event& event, engine::Scheduler& 
       }
       return;
     }
-    case EventKind::agree:
-      agree(*spread_numbered(event.instance), event.time_ps, scheduler);
+    case EventKind::agree: {
+      // It may end in the instant of an offer.
+      SpreadTransfer* transfer = spread_numbered(event.instance);
+      if (transfer != nullptr) agree(*transfer, event.time_ps, scheduler);
       return;
+    }
     case EventKind::moved: {
       const SpreadTransfer* transfer = spread_numbered(event.instance);
       if (transfer != nullptr && transfer->version() == event.member) moved(*transfer, event.time_ps, scheduler);

@@ -87,7 +87,8 @@ void FabricDomain::begin(const engine::Event& event, engine::Scheduler& schedule
     // Its communicator knows when it ends.
     network_.start(key, std::numeric_limits<double>::infinity(), wanted.rate, print.uses, event.time_ps);
     spreads_[key] = {
-        event.member, payload_small(event.payload) >> 1, leg, Tables::follows_ps(price), wanted.rate, wanted.rate, 0};
+        event.member,  payload_small(event.payload) >> 1, leg, Tables::follows_ps(price), wanted.rate, wanted.rate, 0,
+        on_nics(print)};
   } else {
     network_.start(key, wanted.work, wanted.rate, print.uses, event.time_ps);
     active_[key] = {event.member, event.instance, leg};

@@ -46,7 +46,7 @@ class FabricDomain final : public engine::LogicalProcess {
     double cap = 0;               ///< alone
     double granted = 0;           ///< cap that its communicator put on it
     double offered = 0;
-    bool on_nics = true;  ///< loads no links here that nodes share
+    bool on_nics = false;  ///< loads no links here that nodes share
   };
 
   FluidNetwork make_network();

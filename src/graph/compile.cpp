@@ -183,6 +183,10 @@ Job compile(const CompileInput& input) {
 
   const Pipeline pipeline{mesh.axis_size(strategy.stages.axis), strategy.stages.chunks_per_stage, micro_batches,
                           input.runtime.interleaved_all_forwards_first};
+  if (pipeline.stages == 1 && pipeline.chunks > 1) {
+    throw InputError(strategy.stages.where, "strategy.stages.chunks_per_stage",
+                     std::to_string(pipeline.chunks) + " chunks on one stage", "1, or an axis of several stages");
+  }
   if (strategy.schedule == SchedulePolicy::interleaved_1f1b ? pipeline.micro_batches % pipeline.stages != 0
                                                             : pipeline.chunks != 1) {
     throw InputError(strategy.where, "strategy.schedule",

@@ -25,6 +25,8 @@ class Epilogue {
 
   Phase build() {
     waits_.push_back(Ready::behind(Stream::gradient, 0));
+    const Stream reduced_on = gradient_issue(context_).stream;
+    if (reduced_on != Stream::gradient) waits_.push_back(Ready::behind(reduced_on, 0));
     reduce_gradients();
     reduce_replicated();
     reduce_shared();

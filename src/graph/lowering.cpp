@@ -113,6 +113,13 @@ CollectiveUse gradient_reduction(const LoweringContext& context, const std::vect
   }
   std::sort(target.flat.begin(), target.flat.end());
   const auto steps = strategy::reshard(partial, target, {elements}, context.mesh);
+  if (steps.size() != 1) {
+    throw InputError(
+        context.input.strategy.where, "strategy.tree.store.optimizer",
+        "optimizer states sharded over a part of the replicas need two collectives a gradient, which is not "
+        "lowered yet",
+        "all atoms of the batch axis, or none");
+  }
   CollectiveUse use;
   use.family = context.collectives.over(steps.front().atoms, issue.stream);
   use.kind = collective_of(steps.front().kind);

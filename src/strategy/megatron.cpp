@@ -57,6 +57,11 @@ void check(const MegatronOptions& o, std::int64_t devices, std::int64_t layers) 
   positive("vpp", o.vpp);
   positive("micro_batch", o.micro_batch);
   positive("global_batch", o.global_batch);
+  for (const auto& [key, degree] : {std::pair("tp", o.tp), std::pair("pp", o.pp)}) {
+    if (degree > devices) {
+      fail(key, std::to_string(degree) + " on " + std::to_string(devices) + " devices", "at most as many as there are");
+    }
+  }
   if (devices % (o.tp * o.pp) != 0) {
     fail(o.tp > 1 ? "tp" : "pp",
          "tp * pp = " + std::to_string(o.tp * o.pp) + " does not divide the " + std::to_string(devices) +

@@ -56,7 +56,7 @@ bool parse_range(std::string_view text, Range& range) {
     const std::string_view part = text.substr(0, colon);
     if (!part.empty()) {
       if (!is_number(part)) return false;
-      std::from_chars(part.data(), part.data() + part.size(), *fields[field]);
+      if (std::from_chars(part.data(), part.data() + part.size(), *fields[field]).ec != std::errc{}) return false;
     }
     if (colon == std::string_view::npos) break;
     text.remove_prefix(colon + 1);

@@ -34,4 +34,12 @@ done
   --set 'simulate.delays=[{device: 3, position: 21, by: 1 ps}]' > later.txt
 [ "$(value later.json engine.state_hash)" != "$reference" ] || fail "one picosecond more leaves the hash as it was"
 expect 1 "$PROTEUS" diff reference.h5 later.h5
+# Links that nodes of several replicas share.
+uplinks=$SOURCE/tests/cli/shared_uplinks.yaml
+"$PROTEUS" simulate "$uplinks" --sequential --json uplinks.json > uplinks.txt
+for count in 1 2 4 8; do
+  "$PROTEUS" simulate "$uplinks" --virtual-ranks "$count" --json ranks.json > ranks.txt || fail "$(cat ranks.txt)"
+  [ "$(value ranks.json engine.state_hash)" = "$(value uplinks.json engine.state_hash)" ] ||
+    fail "shared uplinks: another hash on $count ranks"
+done
 echo "hash $reference everywhere"

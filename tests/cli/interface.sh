@@ -26,6 +26,13 @@ expect 2 ranks 2 "$PROTEUS" simulate "$small" --sequential
 expect 2 ranks 2 "$PROTEUS" simulate "$small" --virtual-ranks 2
 expect 2 "$PROTEUS" simulate "$small" --virtual-ranks -1
 expect 2 "$PROTEUS" simulate "$small" --virtual-ranks 0
+expect 2 "$PROTEUS" simulate "$small" --virtual-ranks 100000
+mkfifo pipe
+expect 73 "$PROTEUS" simulate "$small" -o pipe
+expect 73 "$PROTEUS" simulate "$small" --json pipe
+[ -p pipe ] || fail "what was no file has been replaced"
+rm pipe
+expect 2 "$PROTEUS" simulate "$small" --set strategy.tp=1099511627776 --set strategy.pp=16777216
 expect 0 ranks 2 "$PROTEUS" --version
 [[ $(grep -c '^Proteus ' stdout.txt) == 1 ]] || fail "every rank prints the version"
 expect 2 "$PROTEUS" simulate "$small" --partition random:x

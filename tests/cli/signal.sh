@@ -29,3 +29,19 @@ PY
 stopped TERM
 # mpirun hands SIGUSR1 on; SIGTERM it takes as its own end and reports a status of its own.
 stopped USR1 mpirun -n 2
+
+# A rank that cannot write ends the job: the others would wait for it in the middle of a collective write.
+cat > limited.sh <<'SH'
+if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then
+  trap '' XFSZ
+  ulimit -f 200
+fi
+exec "$@"
+SH
+status=0
+timeout 90 mpirun -n 2 bash limited.sh "$PROTEUS" simulate "$experiments/gpt3-175b-1024xA100.yaml" \
+  --set simulate.iterations=1 -o run.h5 > run.txt 2>&1 || status=$?
+if [ "$status" -eq 0 ] || [ "$status" -eq 124 ]; then fail "a rank that cannot write: exit status $status: $(cat run.txt)"; fi
+grep -q "proteus: error: rank 1: " run.txt || fail "nobody says which rank could not write: $(cat run.txt)"
+[ ! -e run.h5 ] || fail "a file that is not whole under the final name"
+rm -f run.h5.part

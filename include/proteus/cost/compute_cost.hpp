@@ -37,7 +37,7 @@ struct FusedAttention {
   DataType type = DataType::bf16;
 };
 
-/// Families of memory-bound kernels that share an efficiency (research: cost-models section 1.5).
+/// Families of memory-bound kernels that share an efficiency (docs/cost-models.md).
 enum class MemoryBoundKind : std::uint8_t {
   elementwise,  ///< one tensor in, one out
   add,          ///< two in, one out
@@ -58,7 +58,7 @@ enum class MemoryBoundKind : std::uint8_t {
 std::string_view name_of(MemoryBoundKind kind);
 
 /// Times of compute kernels on one kind of GPU. Returned times include the in-situ derate of the GPU on tensor-core
-/// work (design section 8). Implementations are immutable and answer the same question with the same bits.
+/// work. Implementations are immutable and answer the same question with the same bits.
 class ComputeCost {
  public:
   virtual ~ComputeCost() = default;

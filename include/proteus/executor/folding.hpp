@@ -23,7 +23,7 @@ enum class FoldMode : std::uint8_t {
 class Refinement;
 
 /// Islands, communicators and links whose surroundings are the same behave the same, so that one of each class stands
-/// for all: the coarsest equitable partition of the three by colour refinement (design: "timeline classes"; the
+/// for all: the coarsest equitable partition of the three by colour refinement (the
 /// argument that max-min fair rates respect it is in docs/architecture.md). The first of a class, in object order,
 /// represents it.
 class Folding {

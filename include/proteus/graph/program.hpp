@@ -152,7 +152,7 @@ struct CollectiveUse {
   }
 };
 
-/// Bytes that a device of one class holds (design section 9).
+/// Bytes that a device of one class holds.
 struct MemoryPlan {
   Bytes parameters;
   Bytes gradients;

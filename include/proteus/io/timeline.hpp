@@ -33,7 +33,7 @@ struct TimelineOptions {
   std::int64_t segment_rows = std::int64_t{1} << 22;  ///< rows of a segment, over all devices
 };
 
-/// Writes a run into one shared HDF5 file (design section 10; docs/trace-format.md). One object a rank.
+/// Writes a run into one shared HDF5 file (docs/trace-format.md). One object a rank.
 class TimelineWriter final : public executor::RowSink {
  public:
   /// Collective over `communicator`. `local_devices`: ascending devices whose rows this rank will record.
