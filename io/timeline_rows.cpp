@@ -69,21 +69,29 @@ TimelineRows::TimelineRows(const std::filesystem::path& path, MPI_Comm communica
     // Filtered chunks can only be written by all ranks together.
     hdf5_check(H5Pset_dxpl_mpio(collective_.get(), H5FD_MPIO_COLLECTIVE), "prepare writing");
   }
-  file_ = Hdf5File(hdf5_check(H5Fopen(path.c_str(), H5F_ACC_RDWR, access.get()), "open " + path.string()));
-  start_ = open_dataset(file_, "/timeline/start");
-  duration_ = open_dataset(file_, "/timeline/duration");
-  rows_done_ = open_dataset(file_, "/devices/rows_done");
+  try {
+    file_ = Hdf5File(hdf5_check(H5Fopen(path.c_str(), H5F_ACC_RDWR, access.get()), "open " + path.string()));
+    start_ = open_dataset(file_, "/timeline/start");
+    duration_ = open_dataset(file_, "/timeline/duration");
+    rows_done_ = open_dataset(file_, "/devices/rows_done");
+  } catch (...) {
+    leave_alone();
+    throw;
+  }
 }
 
 TimelineRows::~TimelineRows() {
+  if (std::uncaught_exceptions() > exceptions_) leave_alone();
+}
+
+void TimelineRows::leave_alone() {
   // Closing is collective. A rank that is thrown out of the run cannot know that the others are too, and would wait for
   // them for ever; all that the file promises has been flushed, so it is left as it is.
-  if (parallel_ && std::uncaught_exceptions() > exceptions_) {
-    start_.release();
-    duration_.release();
-    rows_done_.release();
-    file_.release();
-  }
+  if (!parallel_) return;
+  start_.release();
+  duration_.release();
+  rows_done_.release();
+  file_.release();
 }
 
 void TimelineRows::write(const RowBatch& batch) {

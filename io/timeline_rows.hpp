@@ -29,6 +29,9 @@ class TimelineRows {
   void flush();
 
  private:
+  /// Lets go of the file without closing it.
+  void leave_alone();
+
   bool parallel_ = false;
   int exceptions_ = 0;
   Hdf5File file_;
