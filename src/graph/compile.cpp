@@ -94,6 +94,29 @@ void check_chunks(const LoweringContext& context, const strategy::Stages& stages
   }
 }
 
+/// What the tree may say but no lowering does yet is refused rather than ignored.
+void check_lowered(const strategy::Strategy& strategy, const strategy::Mesh& mesh,
+                   const std::vector<strategy::OpPlan>& plans) {
+  for (const strategy::Annotation& entry : strategy.tree) {
+    for (const char* what : {"weight", "gradient"}) {
+      const auto found = entry.store.find(what);
+      if (found == entry.store.end() || found->second.empty()) continue;
+      throw InputError(entry.where, "strategy.tree." + entry.selector + ".store." + what,
+                       "shards of weights and gradients are not lowered yet", "shards of `optimizer` or `saved` only");
+    }
+  }
+  const auto& replicas = mesh.axis(strategy.batch_axis);
+  const auto splits = [&](const strategy::OpPlan& plan) {
+    return std::ranges::any_of(
+        plan.split, [&](const auto& atoms) { return std::ranges::find_first_of(atoms, replicas) != atoms.end(); });
+  };
+  if (mesh.axis_size(strategy.batch_axis) > 1 && std::ranges::none_of(plans, splits)) {
+    throw InputError(strategy.where, "strategy.batch_axis",
+                     "no op is split along " + strategy.batch_axis + ": every replica would compute the whole batch",
+                     "a tree that splits `batch` by it");
+  }
+}
+
 /// Stores equal phases once.
 class PhaseTable {
  public:
@@ -180,6 +203,7 @@ Job compile(const CompileInput& input) {
   const model::Graph graph = model::build_transformer(
       input.model, {strategy.micro_batch * replicas, vocab_multiple(input, mesh), strategy.type});
   const auto plans = strategy::plan(graph, strategy, mesh);
+  check_lowered(strategy, mesh, plans);
 
   const Pipeline pipeline{mesh.axis_size(strategy.stages.axis), strategy.stages.chunks_per_stage, micro_batches,
                           input.runtime.interleaved_all_forwards_first};

@@ -32,6 +32,10 @@ expect 73 "$PROTEUS" simulate "$small" -o pipe
 expect 73 "$PROTEUS" simulate "$small" --json pipe
 [ -p pipe ] || fail "what was no file has been replaced"
 rm pipe
+expect 2 "$PROTEUS" simulate "$small" --set 'strategy.tree=[{"**": {store: {weight: dp}}}]'
+grep -q 'store.weight' stderr.txt || fail "weights that are not sharded are not named"
+expect 2 "$PROTEUS" simulate "$small" --set 'strategy.tree=[{"**": {split: {}}}]'
+grep -q 'strategy.batch_axis' stderr.txt || fail "replicas that compute everything are not refused"
 expect 2 "$PROTEUS" simulate "$small" --set strategy.tp=1099511627776 --set strategy.pp=16777216
 expect 0 ranks 2 "$PROTEUS" --version
 [[ $(grep -c '^Proteus ' stdout.txt) == 1 ]] || fail "every rank prints the version"
