@@ -44,4 +44,14 @@ PreparedJob prepare(const std::string& file, const std::vector<std::string>& ove
   return prepared;
 }
 
+executor::Options executor_options(const io::SimulateOptions& simulate) {
+  executor::Options options;
+  options.network =
+      simulate.network == "fair-share" ? executor::NetworkMode::fair_share : executor::NetworkMode::max_min;
+  options.seed = simulate.seed;
+  options.compute_jitter = simulate.compute_jitter;
+  for (const io::Delay& delay : simulate.delays) options.delays.push_back({delay.device, delay.position, delay.by});
+  return options;
+}
+
 }  // namespace proteus::cli

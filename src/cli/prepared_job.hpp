@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "proteus/executor/run.hpp"
 #include "proteus/graph/program.hpp"
 #include "proteus/io/experiment.hpp"
 
@@ -18,5 +19,8 @@ struct PreparedJob {
 
 /// Reads and compiles; throws InputError.
 PreparedJob prepare(const std::string& file, const std::vector<std::string>& overrides);
+
+/// What section `simulate` says about the run itself.
+executor::Options executor_options(const io::SimulateOptions& simulate);
 
 }  // namespace proteus::cli

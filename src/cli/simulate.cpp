@@ -119,16 +119,6 @@ std::optional<Settings> parse_settings(const std::vector<std::string>& arguments
   return settings;
 }
 
-executor::Options executor_options(const io::SimulateOptions& simulate) {
-  executor::Options options;
-  options.network =
-      simulate.network == "fair-share" ? executor::NetworkMode::fair_share : executor::NetworkMode::max_min;
-  options.seed = simulate.seed;
-  options.compute_jitter = simulate.compute_jitter;
-  for (const io::Delay& delay : simulate.delays) options.delays.push_back({delay.device, delay.position, delay.by});
-  return options;
-}
-
 std::string date_text() {
   const std::time_t now = std::time(nullptr);
   char text[32] = "";

@@ -140,17 +140,19 @@ Program program_of_stage(const LoweringContext& context, Job& job, PhaseTable& p
   const bool reduce = reduces_in_backward(context);
   Program program;
   program.name = "stage " + std::to_string(stage);
-  std::map<std::tuple<bool, std::int64_t, bool>, std::uint32_t> numbers;
+  const bool synchronous = exchanges_are_synchronous(context, "backward");
+  std::map<std::tuple<bool, std::int64_t, bool, bool>, std::uint32_t> numbers;
   for (const Slot& slot : slots) {
     const bool last = reduce && !slot.forward && slot.micro_batch == micro_batches - 1;
-    const auto key = std::tuple{slot.forward, slot.chunk, last};
+    const bool paired = slot.paired && synchronous;
+    const auto key = std::tuple{slot.forward, slot.chunk, last, paired};
     auto known = numbers.find(key);
     if (known == numbers.end()) {
       const int chunk = static_cast<int>(slot.chunk * context.stages) + stage;
-      known =
-          numbers
-              .emplace(key, phases(slot.forward ? lower_forward(context, chunk) : lower_backward(context, chunk, last)))
-              .first;
+      known = numbers
+                  .emplace(key, phases(slot.forward ? lower_forward(context, chunk)
+                                                    : lower_backward(context, chunk, last, paired)))
+                  .first;
     }
     program.steps.push_back({known->second, static_cast<std::uint32_t>(slot.micro_batch)});
   }

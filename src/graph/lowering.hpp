@@ -58,8 +58,10 @@ std::vector<Bucket> buckets_of(const std::vector<ParameterUse>& parameters, doub
 
 /// Lowers forward and backward of one chunk (`chunk`: global number).
 Phase lower_forward(const LoweringContext& context, int chunk);
-/// `reduce`: with the gradient reductions of the last micro-batch.
-Phase lower_backward(const LoweringContext& context, int chunk, bool reduce);
+/// `reduce`: with the gradient reductions of the last micro-batch. `paired`: see Slot.
+Phase lower_backward(const LoweringContext& context, int chunk, bool reduce, bool paired);
+/// Whether compute waits for the exchanges between stages, rather than those for it.
+bool exchanges_are_synchronous(const LoweringContext& context, std::string_view pass);
 /// The end of the step on `stage`: what is left of gradient reduction, then the optimizer.
 Phase lower_epilogue(const LoweringContext& context, int stage);
 

@@ -25,16 +25,16 @@ class Pass {
 
   void forward() {
     wait_for_sends();
-    for (model::TensorId tensor : boundary(chunk_ - 1)) receive(tensor, false);
+    for (model::TensorId tensor : boundary(chunk_ - 1)) receive(tensor, false, false);
     for (model::OpId id : ops()) forward_op(id);
     for (model::TensorId tensor : boundary(chunk_)) {
       send(tensor, false, values_[tensor].empty() ? builder_.computed() : values_[tensor].front().ready);
     }
   }
 
-  void backward(bool reduce) {
-    wait_for_sends();
-    for (model::TensorId tensor : boundary(chunk_)) receive(tensor, true);
+  void backward(bool reduce, bool paired) {
+    if (!paired) wait_for_sends();
+    for (model::TensorId tensor : boundary(chunk_)) receive(tensor, true, paired);
     if (reduce) open_buckets();
     const auto& list = ops();
     for (std::size_t i = list.size(); i-- > 0;) {
@@ -52,10 +52,7 @@ class Pass {
 
   /// Synchronous exchanges: compute goes on when the sends of the phase before are over too.
   void wait_for_sends() {
-    if (context_.stages == 1) return;
-    const Issue how = issue_of(context_.input.runtime, {Role::pipeline, pass_, "send-receive", context_.schedule_name},
-                               Stream::forward_send, context_.input.strategy.type);
-    if (!how.wait_next) return;
+    if (context_.stages == 1 || !exchanges_are_synchronous(context_, pass_)) return;
     builder_.before_next(Ready::behind(Stream::forward_send, 0));
     builder_.before_next(Ready::behind(Stream::backward_send, 0));
   }
@@ -288,11 +285,12 @@ class Pass {
     return c;
   }
 
-  void receive(model::TensorId tensor, bool backward) {
+  /// `early`: posted with the exchange in front of the phase before.
+  void receive(model::TensorId tensor, bool backward, bool early) {
     const Crossing c = crossing(tensor, backward, false);
     const std::string name = context_.graph.tensors[tensor].name + (backward ? ".gradient" : "");
     std::vector<Ready> waits;
-    if (c.how.wait_next) {
+    if (c.how.wait_next && !early) {
       waits.push_back(builder_.computed());  // posted together with the send that ended the phase before
     }
     Ready ready =
@@ -330,13 +328,19 @@ class Pass {
   std::size_t recomputed_until_ = static_cast<std::size_t>(-1);
 };
 
-PhaseBuilder builder_for(const LoweringContext& context, const char* name, PhaseKind kind, int chunk) {
+PhaseBuilder builder_for(const LoweringContext& context, const std::string& name, PhaseKind kind, int chunk) {
   const int local_chunk = chunk / static_cast<int>(context.stages);
-  return PhaseBuilder(std::string(name) + "[" + std::to_string(local_chunk) + "]", kind, local_chunk,
-                      context.input.runtime, context.collectives, context.names);
+  return PhaseBuilder(name + "[" + std::to_string(local_chunk) + "]", kind, local_chunk, context.input.runtime,
+                      context.collectives, context.names);
 }
 
 }  // namespace
+
+bool exchanges_are_synchronous(const LoweringContext& context, std::string_view pass) {
+  return issue_of(context.input.runtime, {Role::pipeline, pass, "send-receive", context.schedule_name},
+                  Stream::forward_send, context.input.strategy.type)
+      .wait_next;
+}
 
 Phase lower_forward(const LoweringContext& context, int chunk) {
   PhaseBuilder builder = builder_for(context, "forward", PhaseKind::forward, chunk);
@@ -344,9 +348,10 @@ Phase lower_forward(const LoweringContext& context, int chunk) {
   return builder.finish();
 }
 
-Phase lower_backward(const LoweringContext& context, int chunk, bool reduce) {
-  PhaseBuilder builder = builder_for(context, reduce ? "backward.last" : "backward", PhaseKind::backward, chunk);
-  Pass(context, chunk, "backward", builder).backward(reduce);
+Phase lower_backward(const LoweringContext& context, int chunk, bool reduce, bool paired) {
+  const std::string name = std::string("backward") + (paired ? ".paired" : "") + (reduce ? ".last" : "");
+  PhaseBuilder builder = builder_for(context, name, PhaseKind::backward, chunk);
+  Pass(context, chunk, "backward", builder).backward(reduce, paired);
   return builder.finish();
 }
 

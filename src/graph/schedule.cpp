@@ -14,14 +14,15 @@ std::vector<Slot> gpipe(const Pipeline& p) {
 }
 
 /// Warm-up forwards, then one forward and one backward in turn, then what backwards remain. `total` virtual
-/// micro-batches; `slot(k, forward)` names the k-th of a direction.
+/// micro-batches; `slot(k, forward)` names the k-th of a direction; `paired`: as Slot::paired.
 template <typename SlotOf>
-std::vector<Slot> one_forward_one_backward(std::int64_t warm_up, std::int64_t total, SlotOf slot) {
+std::vector<Slot> one_forward_one_backward(std::int64_t warm_up, std::int64_t total, bool paired, SlotOf slot) {
   std::vector<Slot> slots;
   for (std::int64_t k = 0; k < warm_up; ++k) slots.push_back(slot(k, true));
   for (std::int64_t k = warm_up; k < total; ++k) {
     slots.push_back(slot(k, true));
     slots.push_back(slot(k - warm_up, false));
+    slots.back().paired = paired;
   }
   for (std::int64_t k = total - warm_up; k < total; ++k) slots.push_back(slot(k, false));
   return slots;
@@ -34,7 +35,7 @@ std::vector<Slot> schedule(strategy::SchedulePolicy policy, const Pipeline& p, s
     case strategy::SchedulePolicy::gpipe:
       return gpipe(p);
     case strategy::SchedulePolicy::one_f_one_b:
-      return one_forward_one_backward(std::min(p.stages - stage - 1, p.micro_batches), p.micro_batches,
+      return one_forward_one_backward(std::min(p.stages - stage - 1, p.micro_batches), p.micro_batches, false,
                                       [](std::int64_t k, bool forward) {
                                         return Slot{forward, 0, k};
                                       });
@@ -49,7 +50,7 @@ std::vector<Slot> schedule(strategy::SchedulePolicy policy, const Pipeline& p, s
       };
       const std::int64_t warm_up = std::min((p.stages - stage - 1) * 2 + (p.chunks - 1) * p.stages, total);
       const bool all_forwards = p.all_forwards_first && p.micro_batches == p.stages;
-      return one_forward_one_backward(all_forwards ? total : warm_up, total, slot);
+      return one_forward_one_backward(all_forwards ? total : warm_up, total, true, slot);
     }
   }
   return {};

@@ -13,6 +13,8 @@ struct Slot {
   bool forward = true;
   std::int64_t chunk = 0;
   std::int64_t micro_batch = 0;
+  /// Backward behind a forward with which it makes one step: both exchange with their neighbours behind the pair.
+  bool paired = false;
   bool operator==(const Slot&) const = default;
 };
 

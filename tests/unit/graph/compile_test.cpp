@@ -135,26 +135,52 @@ TEST_F(Compile, StagesExchangeOneActivationEachWay) {
   }
 }
 
+/// Whether the first kernel of a phase waits for all that was sent before the phase.
+bool waits_for_sends(const Phase& phase) {
+  const ProgramOp& first = phase.ops[phase.by_stream[0].front()];
+  std::set<Stream> streams;
+  for (std::size_t w = 0; w < first.wait_count; ++w) {
+    if (first.waits[w].count == 0) streams.insert(first.waits[w].stream);
+  }
+  return streams.contains(Stream::forward_send) && streams.contains(Stream::backward_send);
+}
+
 TEST_F(Compile, SynchronousExchangesHoldBackComputeUntilBothSendsAreOver) {
   options_.tp = 2;
   options_.pp = 4;
-  const auto waits_for_sends = [&](const Job& job, std::int64_t stage, const char* name) {
-    const Phase& phase = phase_of(job, stage, name);
-    const ProgramOp& first = phase.ops[phase.by_stream[0].front()];
-    std::set<Stream> streams;
-    for (std::size_t w = 0; w < first.wait_count; ++w) {
-      if (first.waits[w].count == 0) streams.insert(first.waits[w].stream);
-    }
-    return streams.contains(Stream::forward_send) && streams.contains(Stream::backward_send);
-  };
   const Job asynchronous = compile(1);
   wait_for_exchanges();
   const Job synchronous = compile(1);
   for (std::int64_t stage = 0; stage < 4; ++stage) {
     for (const char* name : {"forward[0]", "backward[0]"}) {
-      EXPECT_TRUE(waits_for_sends(synchronous, stage, name)) << stage << name;
-      EXPECT_FALSE(waits_for_sends(asynchronous, stage, name)) << stage << name;
+      EXPECT_TRUE(waits_for_sends(phase_of(synchronous, stage, name))) << stage << name;
+      EXPECT_FALSE(waits_for_sends(phase_of(asynchronous, stage, name))) << stage << name;
     }
+  }
+}
+
+// Megatron's interleaved schedule sends and receives for both directions at once, behind each pair of forward and
+// backward (forward_backward_pipelining_with_interleaving): a stage that waited in the middle of a pair would wait for
+// a neighbour that waits for it.
+TEST_F(Compile, SynchronousExchangesOfAnInterleavedScheduleStandBehindPairs) {
+  options_.tp = 2;
+  options_.pp = 2;
+  options_.vpp = 2;
+  options_.global_batch = 32;  // eight micro-batches, so that there are pairs
+  wait_for_exchanges();
+  const Job job = compile(1);
+  for (std::int64_t stage = 0; stage < 2; ++stage) {
+    for (const char* chunk : {"[0]", "[1]"}) {
+      const Phase& paired = phase_of(job, stage, std::string("backward.paired") + chunk);
+      EXPECT_FALSE(waits_for_sends(paired));
+      for (const ProgramOp& op : paired.ops) {
+        if (op.stream == Stream::backward_receive) {
+          EXPECT_EQ(op.wait_count, 0);
+        }
+      }
+      EXPECT_TRUE(waits_for_sends(phase_of(job, stage, std::string("forward") + chunk)));
+    }
+    EXPECT_TRUE(waits_for_sends(phase_of(job, stage, "backward[0]")));  // when the forwards are over
   }
 }
 

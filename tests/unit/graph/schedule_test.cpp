@@ -51,6 +51,18 @@ TEST(Schedule, InterleavedByHand) {
   EXPECT_EQ(text(schedule(SchedulePolicy::interleaved_1f1b, {2, 2, 4}, 1), 6), "F0.0 F1.0 F0.1 B0.1 F1.1 B1.1 ");
 }
 
+TEST(Schedule, StepsOfInterleavedPairsEndWithTheirBackward) {
+  const auto paired = [](SchedulePolicy policy, const Pipeline& p, std::int64_t stage) {
+    std::string marks;
+    for (const Slot& slot : schedule(policy, p, stage)) marks += slot.forward ? 'F' : slot.paired ? 'P' : 'B';
+    return marks;
+  };
+  EXPECT_EQ(paired(SchedulePolicy::interleaved_1f1b, {2, 2, 4}, 0), "FFFFFPFPFPFPBBBB");
+  EXPECT_EQ(paired(SchedulePolicy::interleaved_1f1b, {2, 2, 4}, 1), "FFFPFPFPFPFPFPBB");
+  EXPECT_EQ(paired(SchedulePolicy::interleaved_1f1b, {2, 2, 2, true}, 1), "FFFFBBBB");
+  EXPECT_EQ(paired(SchedulePolicy::one_f_one_b, {2, 1, 3}, 0), "FFBFBB");
+}
+
 TEST(Schedule, KeepsAsManyMicroBatchesAliveAsThePapersSay) {
   // 1F1B: p - r (Narayanan et al. 2021); interleaved: 2 (p - r - 1) + (v - 1) p + 1 chunks.
   for (std::int64_t stage = 0; stage < 8; ++stage) {
