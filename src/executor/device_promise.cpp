@@ -132,8 +132,12 @@ Device::Bound Device::next(const Reach& reach, Stream stream, std::int64_t earli
   const graph::Phase& phase = phase_at(c);
   const std::int64_t needed = phase.compute_needed[phase.by_stream[s][index]];
   const auto ahead = needed < 0 ? std::nullopt : compute_ahead_ps(c.iteration, c.step, needed);
-  // Whatever messages come, compute that runs takes its time.
-  if (ahead && running_) return {op_from_ps_ + op_work_ps_ + *ahead, never};
+  if (ahead && running_) {
+    // Whatever messages come, compute that runs takes its time; but if it is slow now, one may let it end before the
+    // island's next event.
+    const std::int64_t fastest = op_from_ps_ + op_work_ps_ + *ahead;
+    return {slow_ ? fastest : std::max(fastest, earliest_ps), never};
+  }
   if (held_from_outside(stream) || (ahead && held_from_outside(Stream::compute))) return {};
 
   Bound bound{never, ahead.value_or(0)};
@@ -143,6 +147,7 @@ Device::Bound Device::next(const Reach& reach, Stream stream, std::int64_t earli
     bound.at_ps = earliest_ps;
   }
   if (ahead) bound.at_ps = std::max(bound.at_ps, compute_reaches_ps(c.iteration, c.step, needed, earliest_ps));
+  if (bound.at_ps != never) bound.at_ps = std::max(bound.at_ps, earliest_ps);
   return bound;
 }
 
@@ -151,7 +156,6 @@ Device::Bound Device::next_open(std::int64_t earliest_ps) const {
   for (Stream stream : every_stream) {
     if (stream != Stream::compute && !at(stream).finished) all.join(next(*reaches_->open, stream, earliest_ps));
   }
-  if (all.at_ps != never) all.at_ps = std::max(all.at_ps, earliest_ps);
   return all;
 }
 
@@ -162,7 +166,6 @@ Device::Bound Device::next_closed(std::int64_t earliest_ps) const {
     if (at(stream).in_flight && reaches_->closed->has(head(stream).collective)) return {earliest_ps, 0};
     all.join(next(*reaches_->closed, stream, earliest_ps));
   }
-  if (all.at_ps != never) all.at_ps = std::max(all.at_ps, earliest_ps);
   return all;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links of twice the bandwidth, latencies as they were, never make a job slower, nor more than twice as fast. Programs
-// run in a fixed order, so that no scheduler turns faster parts into a slower whole.
+// Links of twice the bandwidth, latencies as they were, never make a job slower. Programs run in a fixed order, so that
+// no scheduler turns faster parts into a slower whole. Nor is it more than twice as fast, as long as the collectives
+// are the same: other algorithms may be better by more.
 #include <gtest/gtest.h>
 
 #include "proteus/cost/communication_cost.hpp"
@@ -27,13 +28,12 @@ cluster::Cluster with_twice_the_bandwidth(cluster::Cluster cluster) {
 
 class Links : public SavedJob {
  protected:
-  void expect_faster(const graph::Job& job, const cluster::Cluster& cluster) {
+  /// How long `job` on `cluster` takes, beside the one as it was generated.
+  double relative_time(const graph::Job& job, const cluster::Cluster& cluster) const {
     const io::Experiment& experiment = job_.prepared.experiment;
     const double before = run(job_, {}).result.iteration_end.back().to_seconds();
     const Outcome faster = run(job, cluster, cli::executor_options(experiment.simulate), {});
-    const double after = faster.result.iteration_end.back().to_seconds();
-    EXPECT_LE(after, before * (1 + tolerance));
-    EXPECT_GE(after, before / 2 * (1 - tolerance));
+    return faster.result.iteration_end.back().to_seconds() / before;
   }
 };
 
@@ -42,7 +42,9 @@ TEST_P(Links, AreNotWorseWhenTheSameCollectivesMoveTwiceAsFast) {
   for (graph::CollectiveUse& use : job.collectives) {
     for (auto& [placement, price] : use.cost) price.bandwidth.value *= 2;
   }
-  expect_faster(job, with_twice_the_bandwidth(job_.prepared.experiment.cluster));
+  const double time = relative_time(job, with_twice_the_bandwidth(job_.prepared.experiment.cluster));
+  EXPECT_LE(time, 1 + tolerance);
+  EXPECT_GE(time, 0.5 * (1 - tolerance));
 }
 
 TEST_P(Links, AreNotWorseWhenCollectivesAreChosenForThem) {
@@ -51,7 +53,8 @@ TEST_P(Links, AreNotWorseWhenCollectivesAreChosenForThem) {
   const auto compute = cost::make_compute_cost(e.cluster.node.gpu, io::find_catalog());
   const auto communication = cost::make_communication_cost(faster, io::find_catalog());
   const int iterations = static_cast<int>(e.simulate.iterations);
-  expect_faster(graph::compile({e.model, faster, e.strategy, e.runtime, *compute, *communication, iterations}), faster);
+  const graph::Job job = graph::compile({e.model, faster, e.strategy, e.runtime, *compute, *communication, iterations});
+  EXPECT_LE(relative_time(job, faster), 1 + tolerance);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Links, ::testing::ValuesIn(seeds()));
