@@ -54,6 +54,7 @@ std::vector<std::int64_t> read_devices(const YamlItem& item, std::int64_t device
 Delay read_delay(const YamlItem& item, std::int64_t devices) {
   const YamlMap map(item, {"device", "position", "by"});
   Delay delay;
+  delay.where = item.where();
   delay.device = map.at("device").integer(0, devices - 1);
   delay.position = map.at("position").integer(0);
   delay.by = map.at("by").time();

@@ -17,7 +17,7 @@ using strategy::Recompute;
 using strategy::SchedulePolicy;
 using strategy::Strategy;
 
-constexpr std::int64_t kLargest = std::int64_t{1} << 40;
+constexpr std::int64_t kLargest = std::int64_t{1} << 31;
 
 DataType training_type(const YamlItem& item) {
   return item.choice<DataType>({{"bf16", DataType::bf16}, {"fp16", DataType::fp16}, {"fp32", DataType::fp32}});
@@ -100,6 +100,8 @@ strategy::Stages read_stages(const YamlItem& item) {
   if (auto chunks = map.get("chunks_per_stage")) stages.chunks_per_stage = chunks->integer(1, kLargest);
   if (auto chunks = map.get("chunks")) {
     for (const YamlItem& chunk : chunks->sequence()) stages.chunks.push_back(chunk.texts());
+    if (stages.chunks.empty())
+      chunks->fail("is empty", "a list of selectors for each chunk; without the key all are dealt");
   }
   return stages;
 }

@@ -4,6 +4,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cerrno>
 #include <cstring>
@@ -147,9 +148,13 @@ void apply_override(YamlValue& root, const std::string& text) {
     throw InputError(where, printable(path), "the value is not valid YAML: " + shown, "YAML, as in path.to.key=value");
   }
   set_location(value, where);
+  // Of these an experiment may give the name alone, and still have single values of it set.
+  constexpr std::array<std::string_view, 5> kNamed{"model", "cluster", "node", "gpu", "runtime"};
   YamlValue* place = &root;
   std::string walked;
+  std::string last;
   for (const std::string& key : keys) {
+    if (place->kind == YamlValue::Kind::scalar && std::ranges::find(kNamed, last) != kNamed.end()) name_to_map(*place);
     if (place->kind == YamlValue::Kind::null) {
       place->kind = YamlValue::Kind::map;
       place->where = where;
@@ -164,6 +169,7 @@ void apply_override(YamlValue& root, const std::string& text) {
     }
     place = next;
     walked += (walked.empty() ? "" : ".") + key;
+    last = key;
   }
   *place = std::move(value);
 }

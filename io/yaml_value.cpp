@@ -60,7 +60,17 @@ YamlValue& YamlValue::set(std::string key, YamlValue value) {
   return *this;
 }
 
+void name_to_map(YamlValue& value) {
+  YamlValue map = YamlValue::map();
+  map.where = value.where;
+  map.set("name", std::move(value));
+  value = std::move(map);
+}
+
 YamlValue merge(YamlValue base, const YamlValue& over) {
+  // What has a label or a name of its own describes another thing.
+  const bool refines = over.kind == YamlValue::Kind::map && !over.find("label") && !over.find("name");
+  if (base.kind == YamlValue::Kind::scalar && refines) name_to_map(base);
   if (base.kind != YamlValue::Kind::map || over.kind != YamlValue::Kind::map) return over;
   base.where = over.where;
   for (const YamlEntry& entry : over.entries) {

@@ -43,7 +43,11 @@ struct YamlEntry {
   YamlValue value;
 };
 
-/// `over` on top of `base`: maps key by key, everything else replaced whole.
+/// Makes of the name X of a catalog entry {name: X}, to which keys can be added.
+void name_to_map(YamlValue& value);
+
+/// `over` on top of `base`: maps key by key, everything else replaced whole. A map without `label` and `name` refines
+/// the entry that a name in `base` stands for.
 YamlValue merge(YamlValue base, const YamlValue& over);
 
 /// As YAML text that parses to the same tree, with a newline at its end. Maps of the three outer levels take a line for

@@ -10,7 +10,7 @@ namespace proteus::analysis {
 namespace {
 
 BreakdownSeconds mean(const executor::Breakdown& sum, double devices) {
-  const auto seconds = [&](Time time) { return devices > 0 ? time.to_seconds() / devices : 0; };
+  const auto seconds = [&](TimeSum time) { return devices > 0 ? time.to_seconds() / devices : 0; };
   BreakdownSeconds result;
   result.compute = seconds(sum.compute);
   for (int i = 0; i < graph::traffic_count; ++i) {

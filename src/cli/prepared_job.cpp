@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "prepared_job.hpp"
 
+#include <fmt/format.h>
+
 #include <chrono>
 
 #include "proteus/base/error.hpp"
@@ -14,12 +16,20 @@ namespace {
 /// Only compute ops take a delay: what a collective takes follows from its members.
 void check_delays(const PreparedJob& prepared) {
   const graph::Job& job = prepared.job;
+  const SourceLocation where{prepared.experiment.file.string(), 0, 0};
+  constexpr double longest_s = 1e6;  // all together; simulated time ends at 2.3e6 s
+  double all_s = 0;
+  for (const io::Delay& delay : prepared.experiment.simulate.delays) all_s += delay.by.to_seconds();
+  if (all_s > longest_s) {
+    throw InputError(where, "simulate.delays", fmt::format("add up to {:.3g} s", all_s),
+                     fmt::format("at most {:.0e} s", longest_s));
+  }
   for (const io::Delay& delay : prepared.experiment.simulate.delays) {
     const graph::Program& program = job.programs[job.class_of(delay.device)];
     const std::int64_t rows = program.rows() * job.iterations;
     const bool inside = delay.position < rows;
     if (inside && graph::op_at(job, program, delay.position).is_compute()) continue;
-    throw InputError({prepared.experiment.file.string(), 0, 0}, "simulate.delays",
+    throw InputError(delay.where, "simulate.delays",
                      inside ? "position " + std::to_string(delay.position) + " of device " +
                                   std::to_string(delay.device) + " is a collective"
                             : "position " + std::to_string(delay.position) + " is behind the last of device " +

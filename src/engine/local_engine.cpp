@@ -91,7 +91,9 @@ void LocalEngine::Implementation::start(int ranks) {
 }
 
 void LocalEngine::Implementation::check_time(const Event& event) const {
-  if (event.time() >= kEndOfTime) throw SimulationError("an event lies beyond the end of simulated time");
+  if (event.time() < kEndOfTime) return;
+  throw SimulationError(fmt::format("simulated time would pass {:.3g} s (26 days), where it ends; simulate less",
+                                    kEndOfTime.to_seconds()));
 }
 
 void LocalEngine::Implementation::schedule(Event event) {

@@ -18,8 +18,9 @@
 namespace proteus::engine {
 
 /// Events must lie before this time. It is the bound of a window that everybody may run to its end, so that an
-/// infinite bound is free to mean that nobody has anything left.
-inline constexpr Time kEndOfTime = Time::picoseconds(std::numeric_limits<std::int64_t>::max() - 1);
+/// infinite bound is free to mean that nobody has anything left. A quarter of what Time holds, 26 days: processes add
+/// durations to the time without looking.
+inline constexpr Time kEndOfTime = Time::picoseconds(std::int64_t{1} << 61);
 
 struct LocalEngine::Implementation final : Scheduler {
   struct Slot {

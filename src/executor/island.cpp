@@ -295,7 +295,7 @@ void Island::report(Result& result) const {
     const ClassResult& mine = ledger_.classes[i];
     ClassResult& all = result.classes[i];
     all.devices += copies * mine.devices;
-    const auto add = [copies](Time& sum, Time own) { sum += Time::picoseconds(copies * own.ps()); };
+    const auto add = [copies](TimeSum& sum, TimeSum own) { sum += own * copies; };
     add(all.sum.compute, mine.sum.compute);
     for (std::size_t k = 0; k < mine.sum.exposed.size(); ++k) add(all.sum.exposed[k], mine.sum.exposed[k]);
     add(all.sum.bubble, mine.sum.bubble);

@@ -26,12 +26,12 @@ void add(Breakdown& sum, const Breakdown& other) {
 }
 
 void fill_idle(ClassResult& result, Time iteration) {
-  Time rest = Time::picoseconds(iteration.ps() * result.devices);
-  visit_busy(result.sum, [&](const Time& part) { rest -= part; });
-  result.sum.idle = std::max(rest, Time::zero());
-  visit_busy(result.sum, [&](Time& part) {
-    if (rest >= Time::zero()) return;
-    Time taken = std::min(part, Time::zero() - rest);
+  TimeSum rest = TimeSum(iteration) * result.devices;
+  visit_busy(result.sum, [&](const TimeSum& part) { rest -= part; });
+  result.sum.idle = std::max(rest, TimeSum{});
+  visit_busy(result.sum, [&](TimeSum& part) {
+    if (rest >= TimeSum{}) return;
+    TimeSum taken = std::min(part, TimeSum{} - rest);
     part -= taken;
     rest += taken;
   });
@@ -69,8 +69,12 @@ std::vector<std::int64_t> pack(const Result& result) {
   for (Time end : result.iteration_end) words.push_back(end.ps());
   for (const ClassResult& part : result.classes) {
     words.push_back(part.devices);
-    visit_busy(part.sum, [&](const Time& time) { words.push_back(time.ps()); });
-    words.push_back(part.sum.idle.ps());
+    const auto push = [&](const TimeSum& sum) {
+      words.push_back(sum.high());
+      words.push_back(sum.low());
+    };
+    visit_busy(part.sum, push);
+    push(part.sum.idle);
   }
   for (std::uint64_t word : {result.hash.high, result.hash.low, result.rows, result.collectives}) {
     words.push_back(static_cast<std::int64_t>(word));
@@ -98,8 +102,12 @@ Result unpack(std::span<const std::int64_t> words) {
   for (Time& end : result.iteration_end) end = Time::picoseconds(take());
   for (ClassResult& part : result.classes) {
     part.devices = take();
-    visit_busy(part.sum, [&](Time& time) { time = Time::picoseconds(take()); });
-    part.sum.idle = Time::picoseconds(take());
+    const auto take_sum = [&](TimeSum& sum) {
+      const std::int64_t high = take();
+      sum = TimeSum::from_words(high, take());
+    };
+    visit_busy(part.sum, take_sum);
+    take_sum(part.sum.idle);
   }
   for (std::uint64_t* word : {&result.hash.high, &result.hash.low, &result.rows, &result.collectives}) {
     *word = static_cast<std::uint64_t>(take());

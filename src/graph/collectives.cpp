@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "limits.hpp"
+
 namespace proteus::graph {
 
 Collectives::Collectives(Job& job, const strategy::Mesh& mesh, const cluster::Cluster& cluster,
@@ -65,6 +67,7 @@ std::uint32_t Collectives::use(CollectiveUse collective) {
       collective.cost[placement] = cost_.collective(collective.kind, collective.size, placement);
     }
   }
+  check_collective(collective, job_.comm_slowdown);
   job_.collectives.push_back(std::move(collective));
   return static_cast<std::uint32_t>(job_.collectives.size() - 1);
 }

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <map>
 
+#include "limits.hpp"
 #include "lowering.hpp"
 #include "memory.hpp"
 #include "schedule.hpp"
+#include "strategy_checks.hpp"
 
 namespace proteus::graph {
 namespace {
@@ -42,12 +44,14 @@ std::vector<std::vector<model::OpId>> deal(const model::Graph& graph, const stra
       for (const std::string& text : texts) selectors.back().emplace_back(text, stages.where);
     }
     for (model::OpId id = 0; id < graph.ops.size(); ++id) {
-      const auto found = std::find_if(selectors.begin(), selectors.end(), [&](const auto& list) {
+      const auto holds = [&](const auto& list) {
         return std::any_of(list.begin(), list.end(),
                            [&](const strategy::Selector& s) { return s.matches(graph.ops[id]); });
-      });
-      if (found == selectors.end()) {
-        throw InputError(stages.where, "strategy.stages.chunks", graph.ops[id].path + " is in no chunk",
+      };
+      const auto found = std::find_if(selectors.begin(), selectors.end(), holds);
+      if (found == selectors.end() || std::find_if(std::next(found), selectors.end(), holds) != selectors.end()) {
+        throw InputError(stages.where, "strategy.stages.chunks",
+                         graph.ops[id].path + (found == selectors.end() ? " is in no chunk" : " is in two chunks"),
                          "every op in one");
       }
       chunks[static_cast<std::size_t>(found - selectors.begin())].push_back(id);
@@ -68,53 +72,6 @@ std::vector<std::vector<model::OpId>> deal(const model::Graph& graph, const stra
     chunks[static_cast<std::size_t>(chunk)].push_back(id);
   }
   return chunks;
-}
-
-void check_chunks(const LoweringContext& context, const strategy::Stages& stages) {
-  int last = 0;
-  for (model::OpId id = 0; id < context.graph.ops.size(); ++id) {
-    if (context.chunk_of[id] < last) {
-      throw InputError(stages.where, "strategy.stages.chunks",
-                       context.graph.ops[id].path + " comes before what it needs", "chunks in the order of the model");
-    }
-    last = context.chunk_of[id];
-    for (const model::Operand& operand : context.graph.ops[id].inputs) {
-      const int made = context.chunk_of[context.graph.tensors[operand.tensor].producer];
-      if (context.chunk_of[id] > made + 1) {
-        throw InputError(stages.where, "strategy.stages.chunks",
-                         context.graph.ops[id].path + " reads what was made more than one chunk before it",
-                         "neighbouring chunks");
-      }
-    }
-  }
-  for (std::size_t chunk = 0; chunk < context.chunks.size(); ++chunk) {
-    if (context.chunks[chunk].empty())
-      throw InputError(stages.where, "strategy.stages.chunks", "chunk " + std::to_string(chunk) + " is empty",
-                       "at least one op");
-  }
-}
-
-/// What the tree may say but no lowering does yet is refused rather than ignored.
-void check_lowered(const strategy::Strategy& strategy, const strategy::Mesh& mesh,
-                   const std::vector<strategy::OpPlan>& plans) {
-  for (const strategy::Annotation& entry : strategy.tree) {
-    for (const char* what : {"weight", "gradient"}) {
-      const auto found = entry.store.find(what);
-      if (found == entry.store.end() || found->second.empty()) continue;
-      throw InputError(entry.where, "strategy.tree." + entry.selector + ".store." + what,
-                       "shards of weights and gradients are not lowered yet", "shards of `optimizer` or `saved` only");
-    }
-  }
-  const auto& replicas = mesh.axis(strategy.batch_axis);
-  const auto splits = [&](const strategy::OpPlan& plan) {
-    return std::ranges::any_of(
-        plan.split, [&](const auto& atoms) { return std::ranges::find_first_of(atoms, replicas) != atoms.end(); });
-  };
-  if (mesh.axis_size(strategy.batch_axis) > 1 && std::ranges::none_of(plans, splits)) {
-    throw InputError(strategy.where, "strategy.batch_axis",
-                     "no op is split along " + strategy.batch_axis + ": every replica would compute the whole batch",
-                     "a tree that splits `batch` by it");
-  }
 }
 
 /// Stores equal phases once.
@@ -157,6 +114,7 @@ Program program_of_stage(const LoweringContext& context, Job& job, PhaseTable& p
     program.steps.push_back({known->second, static_cast<std::uint32_t>(slot.micro_batch)});
   }
   program.steps.push_back({phases(lower_epilogue(context, stage)), 0});
+  check_program_time(job, program);
   program.finish(job.phases);
   return program;
 }
@@ -180,9 +138,7 @@ void describe(const CompileInput& input, const model::Graph& graph, std::int64_t
     job.mesh.emplace_back(axis, input.strategy.mesh.sizes.at(axis));
 }
 
-}  // namespace
-
-Job compile(const CompileInput& input) {
+Job compile_within_limits(const CompileInput& input) {
   Job job;
   job.devices = input.cluster.devices();
   job.iterations = input.iterations;
@@ -204,7 +160,9 @@ Job compile(const CompileInput& input) {
   const std::int64_t micro_batches = strategy.global_batch / (strategy.micro_batch * replicas);
   const model::Graph graph = model::build_transformer(
       input.model, {strategy.micro_batch * replicas, vocab_multiple(input, mesh), strategy.type});
+  check_elements(graph);
   const auto plans = strategy::plan(graph, strategy, mesh);
+  check_stage_axis(strategy, mesh);
   check_lowered(strategy, mesh, plans);
 
   const Pipeline pipeline{mesh.axis_size(strategy.stages.axis), strategy.stages.chunks_per_stage, micro_batches,
@@ -219,6 +177,12 @@ Job compile(const CompileInput& input) {
                      std::string(strategy::name_of(strategy.schedule)) + " with " + std::to_string(pipeline.chunks) +
                          " chunks and " + std::to_string(micro_batches) + " micro-batches",
                      "interleaved-1f1b with micro-batches that are a multiple of the stages, or one chunk per stage");
+  }
+  if (micro_batches > most_passes / pipeline.chunks) {
+    throw InputError(strategy.where, "strategy.global_batch",
+                     std::to_string(micro_batches) + " micro-batches through " + std::to_string(pipeline.chunks) +
+                         " chunks of a stage in an iteration",
+                     "at most " + std::to_string(most_passes) + " passes");
   }
   Collectives collectives(job, mesh, input.cluster, input.communication);
   Names names(job);
@@ -259,6 +223,18 @@ Job compile(const CompileInput& input) {
     job.memory.push_back(plan_memory(context, job, static_cast<int>(stage), slots[static_cast<std::size_t>(stage)]));
   }
   return job;
+}
+
+}  // namespace
+
+Job compile(const CompileInput& input) {
+  try {
+    return compile_within_limits(input);
+  } catch (const BeyondLimit& beyond) {
+    const bool of_model = beyond.section() == "model";
+    const SourceLocation& where = of_model ? input.model.where : input.strategy.where;
+    throw InputError({where.file, of_model ? where.line : 0, 0}, beyond.section(), beyond.what(), beyond.expected());
+  }
 }
 
 std::size_t program_bytes(const Job& job) {

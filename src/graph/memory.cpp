@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "limits.hpp"
+
 namespace proteus::graph {
 namespace {
 
@@ -169,6 +171,7 @@ MemoryPlan plan_memory(const LoweringContext& context, const Job& job, int stage
   const std::int64_t fixed =
       (plan.parameters + plan.gradients + plan.optimizer + plan.context + plan.communication).value;
 
+  check_bytes(fixed, "what a device keeps");
   std::int64_t saved = 0;
   std::vector<std::int64_t> alive(chunks.size(), 0);  // micro-batches of each chunk between forward and backward
   std::vector<std::int64_t> alive_at_peak = alive;
@@ -189,6 +192,7 @@ MemoryPlan plan_memory(const LoweringContext& context, const Job& job, int stage
     const ChunkMemory& chunk = chunks[index];
     if (slot.forward) {
       saved += chunk.saved;
+      check_bytes(saved, "what micro-batches save");
       ++alive[index];
       peak(saved, chunk.forward_temporaries, "forward", slot, chunk.forward_op);
     } else {

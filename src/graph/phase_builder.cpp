@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "limits.hpp"
+
 namespace proteus::graph {
 
 std::uint32_t Names::operator()(const std::string& name) {
@@ -38,6 +40,8 @@ void PhaseBuilder::add_waits(ProgramOp& op, const std::vector<Ready>& inputs) co
 
 Ready PhaseBuilder::compute(const std::string& name, const Kernel& kernel, const std::vector<Ready>& inputs,
                             bool host_sync) {
+  compute_ += Time::seconds(kernel.cost.time.to_seconds() * (1 + runtime_.compute_slowdown));
+  check_phase(phase_, compute_, name);
   ProgramOp op;
   op.stream = Stream::compute;
   op.duration_ps = kernel.cost.time.ps();
@@ -62,6 +66,7 @@ Ready PhaseBuilder::compute(const std::string& name, const Kernel& kernel, const
 
 Ready PhaseBuilder::communicate(const std::string& name, CollectiveUse use, Stream stream,
                                 const std::vector<Ready>& inputs, bool host_sync) {
+  check_phase(phase_, compute_, name);
   ProgramOp op;
   op.stream = stream;
   op.collective = static_cast<std::uint32_t>(uses_.size());  // final number comes with finish()

@@ -65,6 +65,7 @@ class PhaseBuilder {
   std::vector<CollectiveUse> uses_;  ///< of communication ops, in order
   std::array<std::uint16_t, stream_count> counts_{};
   std::vector<Ready> next_;
+  Time compute_;  ///< of all ops so far
   const strategy::Runtime& runtime_;
   Collectives& collectives_;
   Names& names_;

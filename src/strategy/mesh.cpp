@@ -2,6 +2,7 @@
 #include "proteus/strategy/mesh.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 namespace proteus::strategy {
@@ -25,21 +26,34 @@ void add_borders(const MeshSpec& spec, const std::vector<std::string>& order, st
   for (const std::string& axis : order) borders.insert(product *= size_of_axis(spec, axis));
 }
 
+/// Devices of a factorization; any number above `most` for more than these.
+std::int64_t product_of(const MeshSpec& spec, const std::vector<std::string>& order, std::int64_t most) {
+  std::int64_t product = 1;
+  for (const std::string& axis : order) {
+    const std::int64_t size = size_of_axis(spec, axis);
+    if (size > most / product) return std::numeric_limits<std::int64_t>::max();
+    product *= size;
+  }
+  return product;
+}
+
+std::string devices_text(std::int64_t product, std::int64_t devices) {
+  return product > devices ? "more than " + std::to_string(devices) : std::to_string(product);
+}
+
 }  // namespace
 
 Mesh::Mesh(const MeshSpec& spec, std::int64_t devices) : devices_(devices) {
   std::set<std::int64_t> borders{1};
-  add_borders(spec, spec.order, borders);
-  if (*borders.rbegin() != devices) {
-    throw InputError(spec.where, "strategy.mesh", "the axes have " + std::to_string(*borders.rbegin()) + " devices",
+  if (const std::int64_t product = product_of(spec, spec.order, devices); product != devices) {
+    throw InputError(spec.where, "strategy.mesh", "the axes have " + devices_text(product, devices) + " devices",
                      "a product of " + std::to_string(devices) + ", the devices of the cluster");
   }
+  add_borders(spec, spec.order, borders);
   for (const auto& [view, order] : spec.views) {
-    std::int64_t product = 1;
-    for (const std::string& axis : order) product *= size_of_axis(spec, axis);
-    if (product != devices) {
+    if (const std::int64_t product = product_of(spec, order, devices); product != devices) {
       throw InputError(spec.where, "strategy.mesh.views." + view,
-                       "the view has " + std::to_string(product) + " devices",
+                       "the view has " + devices_text(product, devices) + " devices",
                        "a product of " + std::to_string(devices));
     }
     add_borders(spec, order, borders);

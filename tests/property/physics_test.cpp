@@ -205,12 +205,12 @@ TEST_P(Physics, IterationsFollowEachOtherAndTheirPartsAddUp) {
   for (std::size_t i = 0; i < compute.size(); ++i) {
     const executor::ClassResult& part = outcome_.result.classes[i];
     const executor::Breakdown& sum = part.sum;
-    Time total = sum.compute + sum.bubble + sum.skew + sum.host + sum.idle;
-    for (Time time : sum.exposed) total += time;
+    TimeSum total = sum.compute + sum.bubble + sum.skew + sum.host + sum.idle;
+    for (TimeSum time : sum.exposed) total += time;
     EXPECT_EQ(total.ps(), length * part.devices);
     EXPECT_EQ(sum.compute.ps(), compute[i]);
-    for (Time time : {sum.bubble, sum.skew, sum.host, sum.idle}) EXPECT_GE(time, Time::zero());
-    for (Time time : sum.exposed) EXPECT_GE(time, Time::zero());
+    for (TimeSum time : {sum.bubble, sum.skew, sum.host, sum.idle}) EXPECT_GE(time, Time::zero());
+    for (TimeSum time : sum.exposed) EXPECT_GE(time, Time::zero());
     devices += part.devices;
   }
   EXPECT_EQ(devices, job().devices);

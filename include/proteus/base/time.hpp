@@ -18,9 +18,10 @@ class Time {
   static constexpr Time zero() { return Time{0}; }
   static constexpr Time infinity() { return Time{std::numeric_limits<std::int64_t>::max()}; }
 
-  /// Rounds to the nearest picosecond. Use it on differences of time, once per result.
-  static Time seconds(double value) { return Time{std::llround(value * 1e12)}; }
-  static Time microseconds(double value) { return Time{std::llround(value * 1e6)}; }
+  /// Round to the nearest picosecond; infinity beyond what is counted. Use them on differences of time, once per
+  /// result.
+  static Time seconds(double value) { return rounded(value * 1e12); }
+  static Time microseconds(double value) { return rounded(value * 1e6); }
 
   constexpr std::int64_t ps() const { return ps_; }
   constexpr double to_seconds() const { return static_cast<double>(ps_) * 1e-12; }
@@ -38,6 +39,8 @@ class Time {
 
  private:
   explicit constexpr Time(std::int64_t ps) : ps_(ps) {}
+  static Time rounded(double ps) { return ps < 9.2e18 ? Time{std::llround(ps)} : infinity(); }
+
   std::int64_t ps_ = 0;
 };
 

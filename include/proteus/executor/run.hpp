@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "proteus/base/hash.hpp"
+#include "proteus/base/time_sum.hpp"
 #include "proteus/cluster/cluster.hpp"
 #include "proteus/engine/simulation.hpp"
 #include "proteus/executor/row_sink.hpp"
@@ -37,14 +38,14 @@ struct Options {
   engine::EngineOptions engine;  ///< names are filled in by make_engine
 };
 
-/// Where the time of one device went in one iteration; the fields add up to the length of the iteration.
+/// Where the time of devices went in one iteration; the fields add up to the length of the iteration times the devices.
 struct Breakdown {
-  Time compute;
-  std::array<Time, graph::traffic_count> exposed{};  ///< compute stream idle while the data of a collective moved
-  Time bubble;                                       ///< waiting for a neighbour stage that had nothing to send yet
-  Time skew;                                         ///< waiting for late members of another collective
-  Time host;                                         ///< waiting for the host to issue
-  Time idle;                                         ///< after its own end, until the last device ends
+  TimeSum compute;
+  std::array<TimeSum, graph::traffic_count> exposed{};  ///< compute stream idle while the data of a collective moved
+  TimeSum bubble;                                       ///< waiting for a neighbour stage that had nothing to send yet
+  TimeSum skew;                                         ///< waiting for late members of another collective
+  TimeSum host;                                         ///< waiting for the host to issue
+  TimeSum idle;                                         ///< after its own end, until the last device ends
 };
 
 /// What one class of devices did in the last iteration: sums over its devices.

@@ -22,6 +22,7 @@ struct Delay {
   std::int64_t device = 0;
   std::int64_t position = 0;  ///< program position over the run
   Time by;
+  SourceLocation where;
 };
 
 /// Section `simulate:` of an experiment.

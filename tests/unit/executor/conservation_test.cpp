@@ -71,7 +71,7 @@ TEST_P(Conservation, BreakdownAddsUpToTheIteration) {
   std::int64_t devices = 0;
   for (const ClassResult& part : r.result.classes) {
     EXPECT_EQ(total(part.sum), part.devices * length);
-    for (Time t : {part.sum.compute, part.sum.bubble, part.sum.skew, part.sum.host, part.sum.idle}) {
+    for (TimeSum t : {part.sum.compute, part.sum.bubble, part.sum.skew, part.sum.host, part.sum.idle}) {
       EXPECT_GE(t, Time::zero());
     }
     devices += part.devices;

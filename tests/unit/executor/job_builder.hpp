@@ -197,8 +197,8 @@ inline Outcome simulate(const JobBuilder& builder, Options options = {}, const H
 
 /// Sum of all fields, in ps.
 inline std::int64_t total(const Breakdown& b) {
-  Time sum = b.compute + b.bubble + b.skew + b.host + b.idle;
-  for (Time t : b.exposed) sum += t;
+  TimeSum sum = b.compute + b.bubble + b.skew + b.host + b.idle;
+  for (TimeSum t : b.exposed) sum += t;
   return sum.ps();
 }
 
