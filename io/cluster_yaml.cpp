@@ -62,6 +62,11 @@ cluster::Node read_node(const YamlItem& item, const fs::path& catalog) {
   node.gpu = read_gpu(map.at("gpu"), catalog);
   node.gpus = map.at("gpus").small_integer(1, 1024);
   node.nvlink_domain = map.at("nvlink_domain").small_integer(1, 65536);
+  if (std::max(node.nvlink_domain, node.gpus) % std::min(node.nvlink_domain, node.gpus) != 0) {
+    map.fail("nvlink_domain",
+             std::to_string(node.nvlink_domain) + " with " + std::to_string(node.gpus) + " GPUs a node",
+             "a divisor or a multiple of the GPUs");
+  }
   node.nvswitch = map.at("nvswitch").boolean();
   node.nvlink_sharp = map.at("nvlink_sharp").boolean();
   node.intra_bandwidth = map.at("intra_bandwidth").bandwidth();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proteus/io/strategy_yaml.hpp"
+#include "runtime_yaml.hpp"
 #include "strategy_read.hpp"
 
 namespace proteus::io {
@@ -91,6 +92,12 @@ std::string strategy_to_yaml(const Strategy& strategy) {
   YamlValue root = YamlValue::map();
   root.set("strategy", strategy_section_to_yaml(strategy, text(strategy.runtime)));
   return print_yaml(root);
+}
+
+std::string strategy_to_json(const Strategy& strategy, const strategy::Runtime& runtime) {
+  YamlValue root = YamlValue::map();
+  root.set("strategy", strategy_section_to_yaml(strategy, runtime_to_yaml(runtime)));
+  return print_json(root);
 }
 
 }  // namespace proteus::io

@@ -76,7 +76,9 @@ MeshSpec read_mesh(const YamlItem& item) {
       mesh.sizes[key] = value.integer(1, kLargest);
     }
   }
-  if (mesh.order.empty()) throw InputError(item.where(), item.path() + ".order", "required key is missing", "");
+  if (mesh.order.empty())
+    throw InputError(item.where(), item.path() + ".order", "required key is missing",
+                     "the axes, first the one that varies fastest, as [tp, dp, pp]");
   std::set<std::string> used;
   for (const std::string& axis : mesh.order) {
     if (!used.insert(axis).second) {

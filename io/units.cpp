@@ -67,6 +67,7 @@ QuantityProblem parse(std::string_view text, std::span<const Unit> units, const 
   for (const Unit& unit : units) {
     if (unit.name != name) continue;
     result = *number * unit.factor;
+    if (!std::isfinite(result)) return {"too large: " + quoted_for_message(text), expected};
     if (*number < 0) return {"negative: " + quoted_for_message(text), expected + ", not negative"};
     return {};
   }

@@ -192,9 +192,17 @@ YamlMap::YamlMap(const YamlItem& item, std::vector<std::string_view> known) : it
   }
 }
 
+std::string YamlMap::keys_given() const {
+  std::vector<std::string_view> keys;
+  for (const YamlEntry& entry : item_.value().entries) keys.push_back(entry.key);
+  return keys.empty() ? "no other key" : printable(fmt::format("{}", fmt::join(keys, ", ")));
+}
+
 YamlItem YamlMap::at(std::string_view key) const {
   std::optional<YamlItem> found = get(key);
-  if (!found) throw InputError(item_.where(), path_of(key), "required key is missing", "");
+  if (!found)
+    throw InputError(item_.where(), path_of(key), "required key is missing",
+                     "`" + std::string(key) + "` beside " + keys_given());
   return *found;
 }
 

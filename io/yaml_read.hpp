@@ -88,6 +88,7 @@ class YamlMap {
 
  private:
   std::string path_of(std::string_view key) const;
+  std::string keys_given() const;  ///< for messages
 
   YamlItem item_;
   std::vector<std::string_view> known_;

@@ -53,6 +53,8 @@ YamlValue merge(YamlValue base, const YamlValue& over);
 /// As YAML text that parses to the same tree, with a newline at its end. Maps of the three outer levels take a line for
 /// each key; what is deeper is written on one line.
 std::string print_yaml(const YamlValue& value);
+/// The same tree as JSON: plain numbers and booleans as such, other scalars as strings.
+std::string print_json(const YamlValue& value);
 
 /// `text` for a one-line message: control characters escaped, long text cut.
 std::string printable(std::string_view text);

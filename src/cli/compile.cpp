@@ -217,7 +217,8 @@ int run_compile(const std::vector<std::string>& arguments) {
   add("set", po::value<std::vector<std::string>>()->composing(),
       "PATH.TO.KEY=VALUE: override a key of the experiment; may be repeated");
   add("print", po::value<std::string>()->default_value("programs"), "tree, programs, collectives or memory");
-  add("format", po::value<std::string>()->default_value("text"), "text or json (tree: YAML that can be fed back)");
+  add("format", po::value<std::string>()->default_value("text"),
+      "text or json (text of tree: YAML that can be fed back)");
   po::variables_map values;
   if (!parse(arguments, "proteus compile EXPERIMENT.yaml --print tree|programs|collectives|memory [options]", options,
              {"EXPERIMENT"}, values))
@@ -232,7 +233,9 @@ int run_compile(const std::vector<std::string>& arguments) {
   const PreparedJob prepared = prepare(values["EXPERIMENT"].as<std::string>(), all_of(values, "set"));
   const bool json = format == "json";
   if (what == "tree") {
-    std::cout << io::strategy_to_yaml(prepared.experiment.strategy) << rules_text(prepared.experiment.runtime);
+    const io::Experiment& e = prepared.experiment;
+    std::cout << (json ? io::strategy_to_json(e.strategy, e.runtime)
+                       : io::strategy_to_yaml(e.strategy) + rules_text(e.runtime));
   } else if (what == "programs") {
     std::cout << (json ? programs_json(prepared.job, prepared.compile_seconds).dump(1) + "\n"
                        : programs_text(prepared.job));

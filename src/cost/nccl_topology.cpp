@@ -53,6 +53,9 @@ double NcclTopology::nic_share() const {
 }
 
 double NcclTopology::pair_bandwidth() const {
+  if (node_.nvlink_domain == 1 && node_.pcie_bandwidth.value > 0) {
+    return std::min(node_.pcie_bandwidth.value, node_.intra_bandwidth.value);
+  }
   if (node_.nvlink_domain < 3 || node_.nvswitch) return node_.intra_bandwidth.value;
   return node_.intra_bandwidth.value / (node_.nvlink_domain - 1);
 }
@@ -71,8 +74,8 @@ Channels NcclTopology::inside(const Group& group) const {
     }
     return {ports, link / kGiga, 0};
   }
-  const bool beyond_nvlink = node_.nvlink_domain > 1 && node_.pcie_bandwidth.value > 0;
-  const double total = beyond_nvlink ? node_.pcie_bandwidth.value : node_.intra_bandwidth.value;
+  const double pcie = node_.pcie_bandwidth.value;
+  const double total = pcie > 0 ? std::min(pcie, node_.intra_bandwidth.value) : node_.intra_bandwidth.value;
   return {parameters_.pcie_channels, total / parameters_.pcie_channels / kGiga, 0};
 }
 

@@ -15,16 +15,15 @@ constexpr double picoseconds_per_second = 1e12;
 /// Where the fraction of a picosecond rounds up: far from every simple fraction, as bytes over rates often are. Equal
 /// transfers may differ by some 1e-16 in their rates, by the order of sums, and must end in the same picosecond.
 constexpr double rounds_up_from = 0.6180339887498949;  // the golden ratio
-/// Behind the end of simulated time, and far enough from that of 64 bits that a time can be added.
-constexpr std::int64_t longest_ps = 4'000'000'000'000'000'000;
+/// What would take longer, 23 days, does not end at this rate: such rates are what rounding leaves of a full link,
+/// until somebody else ends. Simulated time ends soon behind that.
+constexpr double longest_ps = 2e18;
 
 }  // namespace
 
 std::int64_t duration_ps(double work, double rate) {
-  if (!(rate > 0)) return never;
-  const double time = work / rate * picoseconds_per_second;
-  return time < static_cast<double>(longest_ps) ? static_cast<std::int64_t>(std::floor(time + (1 - rounds_up_from)))
-                                                : longest_ps;
+  const double time = rate > 0 ? work / rate * picoseconds_per_second : longest_ps;
+  return time < longest_ps ? static_cast<std::int64_t>(std::floor(time + (1 - rounds_up_from))) : never;
 }
 
 FluidNetwork::FluidNetwork(std::vector<double> capacities, NetworkMode mode) : mode_(mode), links_(capacities.size()) {

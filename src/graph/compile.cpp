@@ -41,17 +41,20 @@ std::vector<std::vector<model::OpId>> deal(const model::Graph& graph, const stra
     std::vector<std::vector<strategy::Selector>> selectors;
     for (const auto& texts : stages.chunks) {
       selectors.emplace_back();
-      for (const std::string& text : texts) selectors.back().emplace_back(text, stages.where);
+      for (const std::string& text : texts) {
+        const strategy::Selector& selector = selectors.back().emplace_back(text, stages.where);
+        if (std::ranges::any_of(graph.ops, [&](const model::Op& op) { return selector.matches(op); })) continue;
+        throw InputError(stages.where, "strategy.stages.chunks", "`" + text + "` matches nothing in the model",
+                         "a path such as layers[0:4]");
+      }
     }
     for (model::OpId id = 0; id < graph.ops.size(); ++id) {
-      const auto holds = [&](const auto& list) {
+      const auto found = std::find_if(selectors.begin(), selectors.end(), [&](const auto& list) {
         return std::any_of(list.begin(), list.end(),
                            [&](const strategy::Selector& s) { return s.matches(graph.ops[id]); });
-      };
-      const auto found = std::find_if(selectors.begin(), selectors.end(), holds);
-      if (found == selectors.end() || std::find_if(std::next(found), selectors.end(), holds) != selectors.end()) {
-        throw InputError(stages.where, "strategy.stages.chunks",
-                         graph.ops[id].path + (found == selectors.end() ? " is in no chunk" : " is in two chunks"),
+      });
+      if (found == selectors.end()) {
+        throw InputError(stages.where, "strategy.stages.chunks", graph.ops[id].path + " is in no chunk",
                          "every op in one");
       }
       chunks[static_cast<std::size_t>(found - selectors.begin())].push_back(id);
@@ -201,6 +204,7 @@ Job compile_within_limits(const CompileInput& input) {
     for (model::OpId id : context.chunks[chunk]) context.chunk_of[id] = static_cast<int>(chunk);
   }
   check_chunks(context, strategy.stages);
+  check_overlap(context);
 
   describe(input, graph, micro_batches, job);
   job.comm_slowdown = 1 + input.runtime.communication_slowdown;

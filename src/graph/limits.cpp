@@ -41,7 +41,7 @@ void check_phase(const Phase& phase, Time compute, const std::string& op) {
                       "fewer layers, or more chunks of them");
   }
   if (compute <= longest_time) return;
-  const std::string length = compute.is_infinite() ? "over 9.2e6" : fmt::format("{:.3g}", compute.to_seconds());
+  const std::string length = compute.is_infinite() ? "over 4.6e6" : fmt::format("{:.3g}", compute.to_seconds());
   throw BeyondLimit("model", fmt::format("{} up to {} takes {} s", phase.name, op, length), at_most_seconds());
 }
 

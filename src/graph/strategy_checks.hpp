@@ -15,6 +15,9 @@ void check_stage_axis(const strategy::Strategy& strategy, const strategy::Mesh& 
 void check_lowered(const strategy::Strategy& strategy, const strategy::Mesh& mesh,
                    const std::vector<strategy::OpPlan>& plans);
 
+/// An overlap of gradient reductions that the rules of the runtime never make is refused.
+void check_overlap(const LoweringContext& context);
+
 /// Chunks must follow the model: every op in the chunk of what it reads, or in the next.
 void check_chunks(const LoweringContext& context, const strategy::Stages& stages);
 

@@ -119,6 +119,8 @@ class Generator {
     const std::int64_t micro_batch = pick({1, 1, 2, 3});
     const std::int64_t micro_batches = vpp_ > 1 && chance(95) ? pp_ * between(1, 2) : between(1, 6);
     sequence_parallel_ = tp_ > 1 ? chance(50) : chance(2);
+    runtime_ = pick({"megatron-core", "megatron-core", "megatron-lm-2022", "megatron-lm-2021"});
+    overlap_ = chance(runtime_ == "megatron-core" ? 50 : 2);
     std::string out = "strategy:\n";
     out += preset_ ? preset() : written_out();
     out += fmt::format("  micro_batch: {}\n  global_batch: {}\n", micro_batch,
@@ -131,7 +133,7 @@ class Generator {
     if (chance(30)) out += fmt::format("  dp: {}\n", dp_);
     out += fmt::format("  sequence_parallel: {}\n  recompute: {}\n", sequence_parallel_,
                        pick({"none", "none", "selective", "full"}));
-    out += fmt::format("  distributed_optimizer: {}\n  overlap_grad_reduce: {}\n", flag(40), flag(50));
+    out += fmt::format("  distributed_optimizer: {}\n  overlap_grad_reduce: {}\n", flag(40), overlap_);
     if (ends_) {
       out += "  account_for_embedding_in_pipeline_split: true\n  account_for_loss_in_pipeline_split: true\n";
     }
@@ -169,15 +171,14 @@ class Generator {
     if (chance(30)) out += "    - \"**\": {store: {optimizer: dp}}\n";
     out += fmt::format("  stages: {{axis: pp, chunks_per_stage: {}}}\n  schedule: {{policy: {}}}\n", vpp_,
                        vpp_ > 1 ? "interleaved-1f1b" : pick({"1f1b", "gpipe"}));
-    return out + fmt::format("  batch_axis: dp\n  overlap_gradient_reduction: {}\n", flag(50));
+    return out + fmt::format("  batch_axis: dp\n  overlap_gradient_reduction: {}\n", overlap_);
   }
 
   /// The host costs more than the kernels of a small model unless it is made faster; gradients fill one bucket unless
   /// buckets are made smaller.
   std::string runtime() {
-    const std::string_view name = pick({"megatron-core", "megatron-core", "megatron-lm-2022", "megatron-lm-2021"});
-    if (chance(25)) return fmt::format("  runtime: {}\n", name);
-    std::string out = fmt::format("  runtime:\n    name: {}\n", name);
+    if (chance(25)) return fmt::format("  runtime: {}\n", runtime_);
+    std::string out = fmt::format("  runtime:\n    name: {}\n", runtime_);
     if (chance(70)) {
       out += fmt::format("    host_kernel: {} ns\n    host_collective: {} ns\n", pick({0, 1, 50, 500, 5000}),
                          pick({0, 1, 100, 1000}));
@@ -219,6 +220,8 @@ class Generator {
   bool preset_ = true;
   bool ends_ = false;
   bool sequence_parallel_ = false;
+  bool overlap_ = false;
+  std::string_view runtime_;
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ class Time {
   static constexpr Time zero() { return Time{0}; }
   static constexpr Time infinity() { return Time{std::numeric_limits<std::int64_t>::max()}; }
 
-  /// Round to the nearest picosecond; infinity beyond what is counted. Use them on differences of time, once per
+  /// Round to the nearest picosecond; infinity from half of what is counted, so that two can be added. Use them on differences of time, once per
   /// result.
   static Time seconds(double value) { return rounded(value * 1e12); }
   static Time microseconds(double value) { return rounded(value * 1e6); }
@@ -39,7 +39,7 @@ class Time {
 
  private:
   explicit constexpr Time(std::int64_t ps) : ps_(ps) {}
-  static Time rounded(double ps) { return ps < 9.2e18 ? Time{std::llround(ps)} : infinity(); }
+  static Time rounded(double ps) { return ps < 4.6e18 ? Time{std::llround(ps)} : infinity(); }
 
   std::int64_t ps_ = 0;
 };

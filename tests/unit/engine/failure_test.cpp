@@ -143,8 +143,7 @@ TEST(Failure, SendsAndSchedulesAreChecked) {
               AllOf(HasSubstr("island 0"), HasSubstr("shortest delay")));
   EXPECT_THAT(error([](Scheduler& s) { s.send({.time_ps = 109, .object = 1}); }), HasSubstr("shortest delay"));
   EXPECT_THAT(error([](Scheduler& s) { s.send({.time_ps = 200, .object = 2}); }), HasSubstr("logical process 2"));
-  EXPECT_THAT(error([](Scheduler& s) { s.schedule({.time_ps = Time::infinity().ps()}); }),
-              HasSubstr("end of simulated"));
+  EXPECT_THAT(error([](Scheduler& s) { s.schedule({.time_ps = Time::infinity().ps()}); }), HasSubstr("where it ends"));
   EXPECT_THAT(error([](Scheduler& s) { s.schedule({.time_ps = s.now().ps()}); }), HasSubstr("without delay"));
   EXPECT_EQ(error([](Scheduler& s) { s.send({.time_ps = 110, .object = 1}); }), "no SimulationError");
 }

@@ -56,7 +56,10 @@ TEST_F(HuggingFace, Llama) {
 }
 
 TEST_F(HuggingFace, TheLongestContextIsNotTheTrainedOne) {
-  EXPECT_EQ(problem(kLlama), "e.yaml:1: model.seq_len: required key is missing");
+  EXPECT_EQ(
+      problem(kLlama),
+      "e.yaml:1: model.seq_len: required key is missing (expected `seq_len` beside layers, hidden, heads, kv_heads, "
+      "head_dim, ffn_hidden, vocab...)");
 }
 
 TEST_F(HuggingFace, Gpt2FillsWhatTheFileLeavesOut) {

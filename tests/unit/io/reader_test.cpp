@@ -76,7 +76,7 @@ TEST_F(Reader, CommandLineOverridesFileOverridesCatalog) {
 TEST_F(Reader, ErrorsOfOverridesNameTheCommandLine) {
   const std::string text = kModel + kCluster + kStrategy;
   EXPECT_EQ(error(text, {"strategy.tp=two"}),
-            "--set: strategy.tp: is `two` (expected a whole number, 1 to 1099511627776)");
+            "--set: strategy.tp: is `two` (expected a whole number, 1 to 2147483648)");
   EXPECT_EQ(error(text, {"model.sq_len=3"}), "--set: model.sq_len: unknown key (did you mean `seq_len`?)");
   EXPECT_EQ(error(text, {"strategy.tp"}), "--set: no `=` in `strategy.tp` (expected path.to.key=value)");
   EXPECT_EQ(error(text, {"strategy.tree.0=x"}),
@@ -200,6 +200,17 @@ TEST_F(Reader, RulesOfTheUserComeAfterTheCatalogs) {
 TEST_F(Reader, PresetErrorsPointAtTheKeyThatWasWritten) {
   const std::string text = kModel + kCluster + "strategy:\n  preset: megatron\n  tp: 2\n  dp: 3\n  global_batch: 16\n";
   EXPECT_THAT(error(text), testing::StartsWith("e.yaml:6: strategy.dp: 3 with tp 2"));
+}
+
+TEST_F(Reader, KeysRefineWhatStandsThereByItsName) {
+  const std::string text = kModel + kCluster + kStrategy;
+  const Experiment e = read(text, {"cluster.node.gpu.memory=40 GiB", "strategy.runtime.host_kernel=7 us"});
+  const Experiment plain = read(text);
+  EXPECT_EQ(e.cluster.node.gpu.memory.value, std::int64_t{40} << 30);
+  EXPECT_EQ(e.cluster.node.gpu.name, plain.cluster.node.gpu.name);
+  EXPECT_EQ(e.cluster.node.nics, plain.cluster.node.nics);
+  EXPECT_EQ(e.runtime.host_kernel.ps(), 7'000'000);
+  EXPECT_EQ(e.runtime.rules.size(), plain.runtime.rules.size());
 }
 
 /// Each file of tests/cli/broken carries in its first line what the one message must be.
