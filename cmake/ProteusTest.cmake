@@ -3,11 +3,11 @@ set(PROTEUS_MPI_ENVIRONMENT
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
     OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none PMIX_MCA_gds=hash)
 
-# proteus_mpi_test(NAME SOURCE LIBRARIES...): a GoogleTest program with its own main, on 1 to 4 ranks.
-function(proteus_mpi_test name source)
+# proteus_mpi_test(NAME SOURCE RANKS LIBRARIES...): a GoogleTest program with its own main, on each number in RANKS.
+function(proteus_mpi_test name source ranks_list)
   add_executable(mpi_${name} ${source})
   target_link_libraries(mpi_${name} PRIVATE ${ARGN} GTest::gmock GTest::gtest proteus_options)
-  foreach(ranks 1 2 3 4)
+  foreach(ranks ${ranks_list})
     add_test(NAME mpi.${name}.${ranks}
              COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:mpi_${name}>)
     set_tests_properties(mpi.${name}.${ranks} PROPERTIES TIMEOUT 120 PROCESSORS 2 ENVIRONMENT "${PROTEUS_MPI_ENVIRONMENT}")

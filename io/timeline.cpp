@@ -216,6 +216,8 @@ void TimelineWriter::add_engine(const std::string& name, const std::string& valu
   implementation_->end.engine.insert_or_assign(name, value);
 }
 
+void TimelineWriter::add_event_counts(EventCounts counts) { implementation_->end.events = std::move(counts); }
+
 void TimelineWriter::close() {
   write_until(implementation_->layout.segments());
   Hdf5Quiet quiet;

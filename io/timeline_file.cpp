@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "event_counts_hdf5.hpp"
 #include "timeline_buffer.hpp"
 #include "timeline_hdf5.hpp"
 
@@ -161,6 +162,7 @@ void finish_timeline_file(const std::filesystem::path& path, const TimelineEnd& 
   for (const auto& [name, value] : end.engine) {
     write_attribute(engine.get(), name, value);
   }
+  if (end.events) write_event_counts(file.get(), *end.events);
   write_attribute(file.get(), "complete", std::int32_t{1});
   hdf5_check(H5Fflush(file.get(), H5F_SCOPE_GLOBAL), "flush " + path.string());
 }

@@ -3,10 +3,12 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "hdf5_handle.hpp"
+#include "proteus/io/event_counts.hpp"
 #include "proteus/io/timeline.hpp"
 #include "timeline_layout.hpp"
 
@@ -21,6 +23,7 @@ struct TimelineEnd {
   std::map<std::string, Summary> summary;
   std::map<std::string, std::string> attributes;
   std::map<std::string, std::string> engine;
+  std::optional<EventCounts> events;
 };
 
 /// Settings of every open: files that HDF5 1.10 and everything younger reads.

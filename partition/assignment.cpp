@@ -72,11 +72,12 @@ std::vector<std::uint32_t> owners_by_island(const graph::Job& job, const Objects
   return owner;
 }
 
-std::vector<std::uint32_t> owners(const graph::Job& job, const Objects& objects, const Policy& policy, int ranks) {
+std::vector<std::uint32_t> owners(const graph::Job& job, const Objects& objects, const Policy& policy, int ranks,
+                                  std::span<const double> measured) {
   const auto count = static_cast<std::uint64_t>(ranks);
   switch (policy.kind) {
     case PolicyKind::metis:
-      return split_with_metis(couplings(job, objects), ranks);
+      return split_with_metis(couplings(job, objects, measured), ranks);
     case PolicyKind::each:
     case PolicyKind::random: {
       std::vector<std::uint32_t> owner(objects.count());
@@ -96,13 +97,14 @@ std::vector<std::uint32_t> owners(const graph::Job& job, const Objects& objects,
 }
 
 /// The candidate whose ranks are predicted to work best; the first of equals.
-Assignment cheapest(const graph::Job& job, std::shared_ptr<const Objects> objects, int ranks) {
+Assignment cheapest(const graph::Job& job, std::shared_ptr<const Objects> objects, int ranks,
+                    std::span<const double> measured) {
   if (ranks == 1) return assign(job, std::move(objects), {PolicyKind::replica, 0}, ranks);
-  const CouplingGraph graph = couplings(job, *objects);
+  const CouplingGraph graph = couplings(job, *objects, measured);
   Assignment best;
   double efficiency = -1;
   for (PolicyKind kind : {PolicyKind::replica, PolicyKind::block, PolicyKind::metis}) {
-    Assignment candidate = assign(job, objects, {kind, 0}, ranks);
+    Assignment candidate = assign(job, objects, {kind, 0}, ranks, measured);
     const double found = predict(job, graph, candidate).efficiency;
     if (found <= efficiency) continue;
     efficiency = found;
@@ -132,10 +134,11 @@ Policy policy_from(std::string_view text) {
                    "auto, replica, block, metis, each or random:SEED");
 }
 
-Assignment assign(const graph::Job& job, std::shared_ptr<const Objects> objects, const Policy& policy, int ranks) {
+Assignment assign(const graph::Job& job, std::shared_ptr<const Objects> objects, const Policy& policy, int ranks,
+                  std::span<const double> measured) {
   if (ranks < 1) throw InputError({}, "ranks", std::to_string(ranks), "at least 1");
-  if (policy.kind == PolicyKind::automatic) return cheapest(job, std::move(objects), ranks);
-  auto owner = owners(job, *objects, policy, ranks);
+  if (policy.kind == PolicyKind::automatic) return cheapest(job, std::move(objects), ranks, measured);
+  auto owner = owners(job, *objects, policy, ranks, measured);
   return {ranks, std::move(objects), std::make_shared<const std::vector<std::uint32_t>>(std::move(owner)), policy.kind};
 }
 

@@ -2,8 +2,12 @@
 #include "proteus/partition/coupling.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <set>
+#include <stdexcept>
 #include <tuple>
+
+#include "proteus/base/hash.hpp"
 
 namespace proteus::partition {
 namespace {
@@ -40,7 +44,7 @@ bool runs_often(const graph::Job& job, const Objects& objects, std::uint32_t fam
 
 }  // namespace
 
-CouplingGraph couplings(const graph::Job& job, const Objects& objects) {
+CouplingGraph couplings(const graph::Job& job, const Objects& objects, std::span<const double> measured) {
   CouplingGraph graph;
   graph.islands = objects.islands();
   graph.events.resize(objects.count());
@@ -67,7 +71,21 @@ CouplingGraph couplings(const graph::Job& job, const Objects& objects) {
       graph.events[domain] += 3 * count * iterations;
     }
   }
+  if (!measured.empty()) {
+    if (measured.size() != graph.events.size()) throw std::invalid_argument("measured events of another job");
+    graph.events.assign(measured.begin(), measured.end());
+  }
   return graph;
+}
+
+std::string fingerprint(const CouplingGraph& graph) {
+  StateHash hash;
+  hash.add(0, 0, graph.islands, graph.events.size());
+  for (std::uint64_t i = 0; i < graph.edges.size(); ++i) {
+    const CouplingGraph::Edge& edge = graph.edges[i];
+    hash.add(1, i, std::uint64_t{edge.a} << 32 | edge.b, std::bit_cast<std::uint64_t>(edge.instances));
+  }
+  return hash.to_string();
 }
 
 Prediction predict(const graph::Job& job, const CouplingGraph& graph, const Assignment& assignment) {

@@ -64,4 +64,11 @@ std::vector<std::vector<std::int64_t>> MpiSession::gather(const std::vector<std:
   return by_rank;
 }
 
+void MpiSession::sum_on_first(std::vector<std::uint64_t>& words) const {
+  if (!active_) return;
+  const auto count = static_cast<int>(words.size());
+  MPI_Reduce(rank_ == 0 ? MPI_IN_PLACE : words.data(), words.data(), count, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank_ != 0) words.clear();
+}
+
 }  // namespace proteus::cli

@@ -29,6 +29,8 @@ class MpiSession {
 
   /// Words of all ranks, by rank; all ranks bring equally many.
   std::vector<std::vector<std::int64_t>> gather(const std::vector<std::int64_t>& words) const;
+  /// Adds up what all ranks bring, equally many each, on rank 0; elsewhere nothing is left.
+  void sum_on_first(std::vector<std::uint64_t>& words) const;
 
  private:
   bool active_ = false;

@@ -43,6 +43,8 @@ int run_partition(const std::vector<std::string>& arguments) {
       "partition", po::value<std::string>(), "one policy instead of all; see proteus simulate --help")(
       "json", "print JSON")("set", po::value<std::vector<std::string>>()->composing(),
                             "PATH.TO.KEY=VALUE: override a key of the experiment; may be repeated");
+  options.add_options()("partition-from", po::value<std::string>()->default_value(""),
+                        "timeline of an earlier run of the experiment: predict from the events that it counted");
   po::variables_map values;
   if (!parse(arguments, "proteus partition EXPERIMENT.yaml --ranks N [options]", options, {"EXPERIMENT"}, values)) {
     return exit_success;
@@ -56,10 +58,12 @@ int run_partition(const std::vector<std::string>& arguments) {
 
   const PreparedJob prepared = prepare(values["EXPERIMENT"].as<std::string>(), all_of(values, "set"));
   const auto objects = std::make_shared<const partition::Objects>(prepared.job, prepared.experiment.cluster);
-  const partition::CouplingGraph graph = partition::couplings(prepared.job, *objects);
+  const std::string from = values["partition-from"].as<std::string>();
+  const std::vector<double> measured = measured_events(from, prepared, *objects);
+  const partition::CouplingGraph graph = partition::couplings(prepared.job, *objects, measured);
   std::vector<Row> rows;
   for (const std::string& policy : policies) {
-    const auto assignment = partition::assign(prepared.job, objects, partition::policy_from(policy), ranks);
+    const auto assignment = partition::assign(prepared.job, objects, partition::policy_from(policy), ranks, measured);
     rows.push_back({std::string(partition::name_of(assignment.kind)), predict(prepared.job, graph, assignment)});
   }
   const auto best = std::max_element(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
@@ -71,6 +75,7 @@ int run_partition(const std::vector<std::string>& arguments) {
                                 {"islands", objects->islands()},
                                 {"communicators", objects->communicators()},
                                 {"domains", objects->domains()},
+                                {"events_from", from.empty() ? nlohmann::json() : nlohmann::json(from)},
                                 {"best", best->policy},
                                 {"policies", nlohmann::ordered_json::array()}};
     for (const Row& row : rows) json["policies"].push_back(to_json(row));
@@ -79,6 +84,7 @@ int run_partition(const std::vector<std::string>& arguments) {
   }
   std::cout << fmt::format("{} islands, {} communicators between them, {} fabric domains on {} ranks\n",
                            objects->islands(), objects->communicators(), objects->domains(), ranks)
+            << (from.empty() ? "" : "events as counted in " + from + "\n")
             << "  policy     efficiency    balance    windows cut messages   GPUs a rank   empty   MiB a rank\n";
   for (const Row& row : rows) std::cout << to_text(row);
   if (rows.size() > 1) std::cout << "auto takes " << best->policy << "\n";

@@ -9,6 +9,8 @@
 #include "proteus/cost/communication_cost.hpp"
 #include "proteus/cost/compute_cost.hpp"
 #include "proteus/graph/compile.hpp"
+#include "proteus/io/event_counts.hpp"
+#include "proteus/partition/coupling.hpp"
 
 namespace proteus::cli {
 namespace {
@@ -52,6 +54,13 @@ PreparedJob prepare(const std::string& file, const std::vector<std::string>& ove
   prepared.compile_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   check_delays(prepared);
   return prepared;
+}
+
+std::vector<double> measured_events(const std::string& file, const PreparedJob& prepared,
+                                    const partition::Objects& objects) {
+  if (file.empty()) return {};
+  const partition::CouplingGraph graph = partition::couplings(prepared.job, objects);
+  return io::measured_events(file, {objects, graph, prepared.experiment.resolved, prepared.job.iterations});
 }
 
 executor::Options executor_options(const io::SimulateOptions& simulate) {

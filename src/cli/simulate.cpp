@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <hdf5.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,12 +14,12 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 
 #include "command.hpp"
 #include "heartbeat.hpp"
 #include "launcher.hpp"
-#include "options.hpp"
 #include "prepared_job.hpp"
 #include "proteus/analysis/summary.hpp"
 #include "proteus/engine/mpi_transport.hpp"
@@ -26,9 +27,11 @@
 #include "proteus/executor/simulation.hpp"
 #include "proteus/io/timeline.hpp"
 #include "proteus/partition/assignment.hpp"
+#include "proteus/partition/coupling.hpp"
 #include "proteus/partition/neighbours.hpp"
 #include "proteus/partition/placement.hpp"
 #include "proteus/version.hpp"
+#include "simulate_settings.hpp"
 
 namespace proteus::cli {
 namespace {
@@ -41,83 +44,6 @@ extern "C" void request_stop(int) { stop_requested = 1; }
 constexpr std::int64_t segments_a_window = 2;
 
 constexpr const char* stop_text = "stopped by a signal";
-
-struct Settings {
-  std::string experiment;
-  std::vector<std::string> overrides;
-  std::string output;
-  std::string json;
-  std::string partition;
-  std::optional<executor::FoldMode> fold;
-  int virtual_ranks = 0;  ///< 0: real ranks
-  bool sequential = false;
-  engine::QueueKind queue = engine::QueueKind::radix;
-  double heartbeat = 0;  ///< seconds between two lines; 0: never
-  std::string command_line;
-};
-
-std::optional<executor::FoldMode> fold_mode(const std::string& text) {
-  if (text == "none") return std::nullopt;
-  if (text == "exact") return executor::FoldMode::exact;
-  if (text == "approx") return executor::FoldMode::approx;
-  throw UsageError("--fold takes none, exact or approx, not '" + text + "'");
-}
-
-engine::QueueKind queue_kind(const std::string& text) {
-  if (text == "radix") return engine::QueueKind::radix;
-  if (text == "binary") return engine::QueueKind::binary;
-  throw UsageError("--queue takes radix or binary, not '" + text + "'");
-}
-
-std::optional<Settings> parse_settings(const std::vector<std::string>& arguments) {
-  po::options_description options("options");
-  auto add = options.add_options();
-  add("set", po::value<std::vector<std::string>>()->composing(),
-      "PATH.TO.KEY=VALUE: override a key of the experiment; may be repeated");
-  add("output,o", po::value<std::string>()->default_value(""), "HDF5 timeline; written as FILE.part until complete");
-  add("json", po::value<std::string>()->default_value(""), "write the summary as JSON");
-  add("trace", po::value<std::string>(), "none, summary, comm or all: rows that the timeline holds");
-  add("seed", po::value<std::string>(), "seed of all random numbers");
-  add("partition", po::value<std::string>()->default_value("auto"),
-      "auto, replica, block, metis, each or random:SEED: which rank simulates which nodes; results do not depend on "
-      "it");
-  add("virtual-ranks", po::value<int>(), "simulate with this many ranks in one process");
-  add("fold", po::value<std::string>()->default_value("none"),
-      "none, exact or approx: simulate one node of each kind for all that are alike; exact gives what none does");
-  add("heartbeat", po::value<double>(),
-      "seconds between two lines that tell how far the run is, 0: never; default: 5 on a terminal, else never");
-  add("queue", po::value<std::string>()->default_value("radix"),
-      "radix or binary: heap of the pending events; results do not depend on it");
-  add("sequential", "one loop over all events, without windows: the reference");
-  po::variables_map values;
-  if (!parse(arguments, "proteus simulate EXPERIMENT.yaml [options]", options, {"EXPERIMENT"}, values))
-    return std::nullopt;
-
-  Settings settings;
-  settings.experiment = values["EXPERIMENT"].as<std::string>();
-  settings.overrides = all_of(values, "set");
-  if (values.contains("trace")) settings.overrides.push_back("simulate.trace=" + values["trace"].as<std::string>());
-  if (values.contains("seed")) settings.overrides.push_back("simulate.seed=" + values["seed"].as<std::string>());
-  settings.output = values["output"].as<std::string>();
-  settings.json = values["json"].as<std::string>();
-  settings.partition = values["partition"].as<std::string>();
-  if (values.contains("virtual-ranks")) {
-    settings.virtual_ranks = values["virtual-ranks"].as<int>();
-    constexpr int most = 4096;  // each has its own tables
-    if (settings.virtual_ranks < 1 || settings.virtual_ranks > most) {
-      throw UsageError(fmt::format("--virtual-ranks takes a number from 1 to {}", most));
-    }
-  }
-  settings.fold = fold_mode(values["fold"].as<std::string>());
-  settings.heartbeat = heartbeat_seconds(values.contains("heartbeat") ? &values["heartbeat"].as<double>() : nullptr);
-  settings.queue = queue_kind(values["queue"].as<std::string>());
-  settings.sequential = values.contains("sequential");
-  if (settings.sequential && settings.virtual_ranks > 0)
-    throw UsageError("--sequential and --virtual-ranks exclude each other");
-  settings.command_line = "proteus simulate";
-  for (const std::string& argument : arguments) settings.command_line += " " + argument;
-  return settings;
-}
 
 std::string date_text() {
   const std::time_t now = std::time(nullptr);
@@ -136,14 +62,16 @@ std::uint64_t rows_of(const graph::Job& job) {
 /// One run: what the ranks of this process do together.
 class Run {
  public:
-  Run(const Settings& settings, const PreparedJob& prepared, const MpiSession& mpi)
+  /// `measured`: events of an earlier run, by object; empty without one.
+  Run(const SimulateSettings& settings, const PreparedJob& prepared, const MpiSession& mpi,
+      std::shared_ptr<const partition::Objects> objects, std::span<const double> measured)
       : settings_(settings),
         prepared_(prepared),
         job_(prepared.job),
         mpi_(mpi),
         ranks_(settings.virtual_ranks > 0 ? settings.virtual_ranks : mpi.ranks()),
-        objects_(std::make_shared<const partition::Objects>(job_, prepared.experiment.cluster)),
-        assignment_(assign()) {
+        objects_(std::move(objects)),
+        assignment_(assign(measured)) {
     options_.engine.queue = settings.queue;
     for (int rank = 0; rank < ranks_; ++rank) {
       if (settings.virtual_ranks > 0 || rank == mpi.rank()) local_.push_back(rank);
@@ -201,8 +129,10 @@ class Run {
   }
 
  private:
-  partition::Assignment assign() {
-    if (!settings_.fold) return partition::assign(job_, objects_, partition::policy_from(settings_.partition), ranks_);
+  partition::Assignment assign(std::span<const double> measured) {
+    if (!settings_.fold) {
+      return partition::assign(job_, objects_, partition::policy_from(settings_.partition), ranks_, measured);
+    }
     options_.folding = std::make_shared<const executor::Folding>(job_, objects_, options_, *settings_.fold);
     return options_.folding->assign(ranks_);
   }
@@ -305,10 +235,20 @@ class Run {
     writer_->add_engine("events", std::to_string(summary.engine.events));
     writer_->add_engine("windows", std::to_string(summary.engine.windows));
     writer_->add_engine("seconds", std::to_string(summary.engine.seconds));
+    // What is folded counts for several, and not what all of them would have.
+    if (!options_.folding) {
+      std::vector<std::uint64_t> events(objects_->count());
+      for (const auto& engine : engines_) engine.count_events(events);
+      mpi_.sum_on_first(events);
+      if (mpi_.rank() == 0) {
+        const auto graph = partition::couplings(job_, *objects_);
+        writer_->add_event_counts(io::event_counts(*objects_, graph, std::move(events)));
+      }
+    }
     writer_->close();
   }
 
-  const Settings& settings_;
+  const SimulateSettings& settings_;
   const PreparedJob& prepared_;
   const graph::Job& job_;
   const MpiSession& mpi_;
@@ -345,7 +285,7 @@ void write_file(const std::string& file, const std::string& text) {
 }  // namespace
 
 int run_simulate(const std::vector<std::string>& arguments) {
-  const auto settings = parse_settings(arguments);
+  const auto settings = parse_simulate_settings(arguments);
   if (!settings) return exit_success;
   const PreparedJob prepared = prepare(settings->experiment, settings->overrides);
   if (settings->fold) executor::Folding::check(executor_options(prepared.experiment.simulate), *settings->fold);
@@ -354,12 +294,17 @@ int run_simulate(const std::vector<std::string>& arguments) {
   std::signal(SIGTERM, request_stop);
   std::signal(SIGUSR1, request_stop);
 
+  const auto objects = std::make_shared<const partition::Objects>(prepared.job, prepared.experiment.cluster);
+  const std::vector<double> measured = measured_events(settings->partition_from, prepared, *objects);
+  // HDF5 finds out once whether there is MPI: what was read before shall not have told it.
+  if (!measured.empty()) H5close();
+
   const MpiSession mpi;
   if (mpi.ranks() > 1 && (settings->sequential || settings->virtual_ranks > 0)) {
     throw UsageError("--sequential and --virtual-ranks run in one process, without a launcher");
   }
   try {
-    Run run(*settings, prepared, mpi);
+    Run run(*settings, prepared, mpi, objects, measured);
     const analysis::Summary summary = run.execute();
     if (mpi.rank() == 0) {
       const std::string warning = partition::crowding_warning(partition::current_binding(), mpi.ranks_on_node());

@@ -174,6 +174,7 @@ void LocalEngine::Implementation::handle_earliest(EventQueue& queue) {
   const Time lag = &queue == &own ? std::max(running->after, lookahead) : running->reaction;
   running->promise = std::min(running->promise, later(now(), lag));
   running->process->handle(current, *this);
+  ++running->events;
   running = nullptr;
   ++statistics.events;
 }
@@ -302,5 +303,8 @@ void LocalEngine::add(std::uint32_t object, std::unique_ptr<LogicalProcess> proc
 int LocalEngine::rank() const { return implementation_->rank; }
 const Statistics& LocalEngine::statistics() const { return implementation_->statistics; }
 std::span<const std::unique_ptr<LogicalProcess>> LocalEngine::processes() const { return implementation_->processes; }
+void LocalEngine::count_events(std::span<std::uint64_t> events) const {
+  for (const Implementation::Slot& slot : implementation_->slots) events[slot.object] += slot.events;
+}
 
 }  // namespace proteus::engine

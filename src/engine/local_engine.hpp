@@ -26,7 +26,8 @@ struct LocalEngine::Implementation final : Scheduler {
   struct Slot {
     LogicalProcess* process = nullptr;
     std::uint32_t object = 0;
-    bool asked = false;  ///< its promise in the trees still holds: it has handled nothing since
+    std::uint64_t events = 0;  ///< handled
+    bool asked = false;        ///< its promise in the trees still holds: it has handled nothing since
     bool inner = false;
     Time reaction = Time::zero();
     Time after = Time::zero();  ///< by its last promise

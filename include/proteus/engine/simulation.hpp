@@ -80,6 +80,9 @@ class LocalEngine {
   int rank() const;
   const Statistics& statistics() const;
   std::span<const std::unique_ptr<LogicalProcess>> processes() const;
+  /// Adds what each logical process here has handled to its place in `events`, by object. The numbers are the model's:
+  /// the same for any ranks, partition and windows.
+  void count_events(std::span<std::uint64_t> events) const;
 
   struct Implementation;
   Implementation& implementation() { return *implementation_; }

@@ -12,6 +12,7 @@
 
 #include "proteus/executor/row_sink.hpp"
 #include "proteus/graph/program.hpp"
+#include "proteus/io/event_counts.hpp"
 #include "proteus/io/experiment.hpp"
 
 namespace proteus::io {
@@ -55,6 +56,8 @@ class TimelineWriter final : public executor::RowSink {
   void add_summary(const std::string& name, const std::vector<double>& values, const std::string& unit);
   void add_attribute(const std::string& name, const std::string& value);
   void add_engine(const std::string& name, const std::string& value);
+  /// Needed where rank 0 is only.
+  void add_event_counts(EventCounts counts);
 
   /// Collective: writes what is left, sets `complete`, closes and renames FILE.part to FILE.
   void close();

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -38,8 +39,10 @@ struct Assignment {
 };
 
 /// Deals the objects to `ranks` (>= 1; more ranks than objects is legal, some stay empty). Under block and replica:
-/// islands in even shares, communicators with the island of their member 0, domains with what they connect.
-Assignment assign(const graph::Job& job, std::shared_ptr<const Objects> objects, const Policy& policy, int ranks);
+/// islands in even shares, communicators with the island of their member 0, domains with what they connect. `measured`:
+/// as for couplings(), which metis and automatic go by.
+Assignment assign(const graph::Job& job, std::shared_ptr<const Objects> objects, const Policy& policy, int ranks,
+                  std::span<const double> measured = {});
 
 /// Devices that `rank` simulates, ascending.
 std::vector<std::int64_t> local_devices(const Assignment& assignment, int rank);

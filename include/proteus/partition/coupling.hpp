@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "proteus/partition/assignment.hpp"
@@ -21,7 +23,13 @@ struct CouplingGraph {
   std::vector<Edge> edges;
 };
 
-CouplingGraph couplings(const graph::Job& job, const Objects& objects);
+/// `measured`: events that each object handled in an earlier run, in place of those that programs let expect; empty, or
+/// one an object.
+CouplingGraph couplings(const graph::Job& job, const Objects& objects, std::span<const double> measured = {});
+
+/// Of what two jobs must have in common for an object of one to be the same of the other: how many objects there are,
+/// who talks to whom and how often in an iteration. 32 hexadecimal digits.
+std::string fingerprint(const CouplingGraph& graph);
 
 /// Splits the graph with METIS (Karypis, Kumar 1998: multilevel k-way partitioning), balancing events and cutting few
 /// and rare messages; the seed is fixed, so every rank finds the same. No more ranks are used than there are islands.

@@ -2,6 +2,8 @@
 // One model, one hash: however it is cut, windowed, delayed or delivered.
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "local_engine.hpp"
 #include "unit/engine/fuzz_model.hpp"
 
@@ -49,6 +51,29 @@ TEST_P(Equality, UnderAnyPartition) {
   Owners backwards = block_owners(processes, processes);
   std::ranges::reverse(backwards);
   EXPECT_EQ(run(model(), backwards, static_cast<int>(processes)), hash) << "backwards";
+}
+
+TEST_P(Equality, OfTheEventsThatEachProcessHandles) {
+  const std::uint32_t processes = model().processes;
+  auto counted = [&](std::vector<LocalEngine>& engines) {
+    std::vector<std::uint64_t> events(processes);
+    std::uint64_t all = 0;
+    for (const LocalEngine& engine : engines) {
+      engine.count_events(events);
+      all += engine.statistics().events;
+    }
+    EXPECT_EQ(std::accumulate(events.begin(), events.end(), std::uint64_t{0}), all);
+    return events;
+  };
+  auto one = host_all(factory_of(model()), Owners(processes, 0), model().lookahead(), 1);
+  run_sequential(one.front(), {});
+  const std::vector<std::uint64_t> expected_events = counted(one);
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    auto ranks = host_all(factory_of(model()), random_owners(processes, 4, seed), model().lookahead(), 4);
+    auto transport = make_shuffling_transport(4, seed);
+    run_windows(ranks, *transport, {});
+    EXPECT_EQ(counted(ranks), expected_events);
+  }
 }
 
 TEST_P(Equality, InAnyOrderOfDelivery) {

@@ -182,6 +182,36 @@ TEST(Coupling, CountsWhatProgramsRun) {
   EXPECT_EQ(graph.edges.size(), 8u * 4 + 32 + 8);  // members of dp groups, of world; dp groups and their domains
 }
 
+TEST(Coupling, MeasuredEventsReplaceThePredicted) {
+  Example e;
+  auto objects = e.objects();
+  std::vector<double> measured(objects->count(), 1);
+  // Island 3 alone has as much to do as all others together.
+  measured[3] = 15;
+  const CouplingGraph graph = couplings(e.job, *objects, measured);
+  EXPECT_EQ(graph.events, measured);
+  EXPECT_EQ(fingerprint(graph), fingerprint(couplings(e.job, *objects)));
+  const Assignment even = assign(e.job, objects, policy_from("metis"), 2);
+  const Assignment weighed = assign(e.job, objects, policy_from("metis"), 2, measured);
+  EXPECT_GT(predict(e.job, graph, weighed).balance, predict(e.job, graph, even).balance);
+  std::size_t beside = 0;
+  for (std::uint32_t island = 0; island < objects->islands(); ++island) {
+    if ((*weighed.owner)[island] == (*weighed.owner)[3]) ++beside;
+  }
+  EXPECT_LT(beside, objects->islands() / 2);
+  EXPECT_THROW(couplings(e.job, *objects, std::vector<double>(3)), std::invalid_argument);
+}
+
+TEST(Coupling, FingerprintsTellJobsApart) {
+  Example e;
+  const std::string print = fingerprint(couplings(e.job, *e.objects()));
+  EXPECT_EQ(print.size(), 32u);
+  e.job.iterations = 7;
+  EXPECT_EQ(fingerprint(couplings(e.job, *e.objects())), print);
+  e.job.programs[0].steps.push_back({0, 1});
+  EXPECT_NE(fingerprint(couplings(e.job, *e.objects())), print);
+}
+
 TEST(Coupling, MetisKeepsPipelinesWholeWhereItPays) {
   Example e;
   e.job.iterations = 50;
