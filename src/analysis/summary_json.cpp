@@ -33,6 +33,35 @@ Json memory(const graph::MemoryPlan& m, Bytes capacity) {
           {"largest", largest}};
 }
 
+/// Up to so many ranks each is listed, with those that are bound as it is.
+constexpr int most_listed = 256;
+
+Json placement(const partition::PlacementReport& report) {
+  int ranks = 0;
+  for (const auto& host : report.hosts) ranks += host.ranks;
+  Json hosts = Json::array();
+  for (const auto& host : report.hosts) {
+    std::size_t bound = 0;
+    Json bindings = Json::array();
+    for (const auto& binding : host.bindings) {
+      if (binding.bound) bound += binding.ranks.size();
+      bindings.push_back({{"ranks", partition::ranges_text(binding.ranks)},
+                          {"bound", binding.bound},
+                          {"cores", partition::ranges_text(binding.cores)},
+                          {"numa_nodes", partition::ranges_text(binding.numa_nodes)}});
+    }
+    Json entry = {{"host", host.name},
+                  {"cores", host.cores},
+                  {"hardware_threads", host.hardware_threads},
+                  {"numa_nodes", host.numa_nodes},
+                  {"ranks", host.ranks},
+                  {"bound", bound}};
+    if (ranks <= most_listed) entry["bindings"] = std::move(bindings);
+    hosts.push_back(std::move(entry));
+  }
+  return {{"hosts", std::move(hosts)}, {"warnings", report.warnings}};
+}
+
 }  // namespace
 
 std::string to_json(const Summary& s) {
@@ -78,7 +107,8 @@ std::string to_json(const Summary& s) {
                     {"events_per_s", e.seconds > 0 ? static_cast<double>(e.events) / e.seconds : 0},
                     {"balance", e.balance},
                     {"classes", e.classes},
-                    {"program_bytes", e.program_bytes}};
+                    {"program_bytes", e.program_bytes},
+                    {"placement", placement(e.placement)}};
   return root.dump(2) + "\n";
 }
 

@@ -40,10 +40,6 @@ MpiSession::MpiSession() : active_(started_by_launcher()) {
   MPI_Init(nullptr, nullptr);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
-  MPI_Comm node = MPI_COMM_NULL;
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  MPI_Comm_size(node, &ranks_on_node_);
-  MPI_Comm_free(&node);
 }
 
 MpiSession::~MpiSession() {

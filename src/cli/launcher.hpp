@@ -25,7 +25,6 @@ class MpiSession {
   MPI_Comm communicator() const { return active_ ? MPI_COMM_WORLD : MPI_COMM_NULL; }
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
-  int ranks_on_node() const { return ranks_on_node_; }
 
   /// Words of all ranks, by rank; all ranks bring equally many.
   std::vector<std::vector<std::int64_t>> gather(const std::vector<std::int64_t>& words) const;
@@ -36,7 +35,6 @@ class MpiSession {
   bool active_ = false;
   int rank_ = 0;
   int ranks_ = 1;
-  int ranks_on_node_ = 1;
 };
 
 }  // namespace proteus::cli

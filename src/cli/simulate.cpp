@@ -20,6 +20,7 @@
 #include "command.hpp"
 #include "heartbeat.hpp"
 #include "launcher.hpp"
+#include "places.hpp"
 #include "prepared_job.hpp"
 #include "proteus/analysis/summary.hpp"
 #include "proteus/engine/mpi_transport.hpp"
@@ -305,10 +306,12 @@ int run_simulate(const std::vector<std::string>& arguments) {
   }
   try {
     Run run(*settings, prepared, mpi, objects, measured);
-    const analysis::Summary summary = run.execute();
+    // Told before the run: who gets a warning may want to start again.
+    const partition::PlacementReport placement = partition::judge_placement(gather_places(mpi));
+    for (const std::string& warning : placement.warnings) std::cerr << "proteus: warning: " + warning + "\n";
+    analysis::Summary summary = run.execute();
     if (mpi.rank() == 0) {
-      const std::string warning = partition::crowding_warning(partition::current_binding(), mpi.ranks_on_node());
-      if (!warning.empty()) std::cerr << "proteus: warning: " << warning << "\n";
+      summary.engine.placement = placement;
       if (!settings->json.empty()) write_file(settings->json, analysis::to_json(summary));
       std::cout << analysis::to_text(summary);
       if (run.has_timeline()) std::cout << "timeline: " << settings->output << "\n";

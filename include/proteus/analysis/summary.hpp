@@ -10,6 +10,7 @@
 #include "proteus/cost/cost.hpp"
 #include "proteus/executor/run.hpp"
 #include "proteus/graph/program.hpp"
+#include "proteus/partition/placement.hpp"
 
 namespace proteus::analysis {
 
@@ -53,6 +54,7 @@ struct EngineSummary {
   double balance = 1;                  ///< mean over largest number of events of a rank
   std::size_t program_bytes = 0;
   std::size_t classes = 0;
+  partition::PlacementReport placement;  ///< known on rank 0 only
 };
 
 /// What `proteus simulate` tells; docs/summary.md names every field with its unit.

@@ -9,7 +9,6 @@
 
 #include "proteus/base/error.hpp"
 #include "proteus/partition/coupling.hpp"
-#include "proteus/partition/placement.hpp"
 
 namespace proteus::partition {
 namespace {
@@ -237,13 +236,6 @@ TEST(Coupling, MetisKeepsPipelinesWholeWhereItPays) {
   EXPECT_EQ(std::accumulate(whole.devices.begin(), whole.devices.end(), std::int64_t{0}), e.job.devices);
   EXPECT_NE(assign(e.job, objects, policy_from("auto"), 4).kind, PolicyKind::block);
   EXPECT_EQ(predict(e.job, graph, assign(e.job, objects, policy_from("auto"), 1)).windows, 0);
-}
-
-TEST(Placement, WarnsOfCrowdedNodes) {
-  Binding binding = current_binding();
-  EXPECT_GE(binding.cores, 1);
-  EXPECT_EQ(crowding_warning({4, 4, "0-3"}, 4), "");
-  EXPECT_THAT(crowding_warning({4, 4, "0-3"}, 5), ::testing::HasSubstr("5 ranks share the 4 cores"));
 }
 
 }  // namespace
