@@ -281,9 +281,13 @@ std::string LocalEngine::Implementation::context() const {
   return running == nullptr ? "" : fmt::format("{} at {}: ", running->process->name(), text_of(now()));
 }
 
-std::string LocalEngine::Implementation::name_of(std::uint32_t object) const {
+const LogicalProcess* LocalEngine::Implementation::hosted(std::uint32_t object) const {
   const bool here = object < owner->size() && (*owner)[object] == static_cast<std::uint32_t>(rank);
-  if (here) return slots[slot_of[object - first_object]].process->name();
+  return here ? slots[slot_of[object - first_object]].process : nullptr;
+}
+
+std::string LocalEngine::Implementation::name_of(std::uint32_t object) const {
+  if (const LogicalProcess* process = hosted(object)) return process->name();
   return options.name_of && object < owner->size() ? options.name_of(object)
                                                    : fmt::format("logical process {}", object);
 }

@@ -59,6 +59,8 @@ struct LocalEngine::Implementation final : Scheduler {
   Outcome outcome() const;
   /// "island 12 at 0.5 s: " while a handler runs.
   std::string context() const;
+  /// The process of that number; null where it lives elsewhere.
+  const LogicalProcess* hosted(std::uint32_t object) const;
   /// "island 12", wherever it lives.
   std::string name_of(std::uint32_t object) const;
 

@@ -4,55 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "proteus/base/error.hpp"
+#include "text_codec.hpp"
 #include "time_text.hpp"
 
 namespace proteus::engine {
 namespace {
-
-class Writer {
- public:
-  void number(std::uint64_t value) {
-    char bytes[sizeof value];
-    std::memcpy(bytes, &value, sizeof value);
-    text_.append(bytes, sizeof value);
-  }
-  void string(const std::string& value) {
-    number(value.size());
-    text_ += value;
-  }
-  std::string take() { return std::move(text_); }
-
- private:
-  std::string text_;
-};
-
-class Reader {
- public:
-  explicit Reader(const std::string& text) : text_(text) {}
-
-  std::uint64_t number() {
-    std::uint64_t value = 0;
-    std::memcpy(&value, take(sizeof value), sizeof value);
-    return value;
-  }
-  std::string string() {
-    std::size_t size = number();
-    return std::string(take(size), size);
-  }
-
- private:
-  const char* take(std::size_t size) {
-    if (size > text_.size() - position_) throw SimulationError("the report of a rank arrived incomplete");
-    position_ += size;
-    return text_.data() + (position_ - size);
-  }
-
-  const std::string& text_;
-  std::size_t position_ = 0;
-};
 
 void throw_failure(std::span<const Outcome> outcomes) {
   std::size_t failures = 0;
@@ -82,7 +40,7 @@ void throw_lost(std::span<const Outcome> outcomes) {
   }
 }
 
-void throw_deadlock(std::span<const Outcome> outcomes) {
+void throw_deadlock(std::span<const Outcome> outcomes, const std::function<std::vector<std::string>()>& chain) {
   Outcome all;
   for (const Outcome& outcome : outcomes) {
     all.processes += outcome.processes;
@@ -96,6 +54,9 @@ void throw_deadlock(std::span<const Outcome> outcomes) {
   if (all.blocked.size() > Outcome::kMostLines) all.blocked.resize(Outcome::kMostLines);
   std::string text = fmt::format("deadlock at {}: no events are left, but {} of {} logical processes are not finished",
                                  text_of(all.last_event), all.unfinished, all.processes);
+  const std::vector<std::string> links = chain();
+  for (const std::string& line : links) text += "\n  " + line;
+  if (!links.empty()) text += "\n  all that is stuck:";
   for (const auto& line : all.blocked) text += "\n  " + line.second;
   if (all.blocked_lines > all.blocked.size()) {
     text += fmt::format("\n  ... and {} more", all.blocked_lines - all.blocked.size());
@@ -106,7 +67,7 @@ void throw_deadlock(std::span<const Outcome> outcomes) {
 }  // namespace
 
 std::string Outcome::encode() const {
-  Writer writer;
+  TextWriter writer;
   writer.number(failure ? 1 : 0);
   if (failure) {
     writer.number(failure->output ? 1 : 0);
@@ -124,7 +85,7 @@ std::string Outcome::encode() const {
 }
 
 Outcome Outcome::decode(const std::string& text) {
-  Reader reader(text);
+  TextReader reader(text);
   Outcome outcome;
   if (reader.number() != 0) {
     Failure& failure = outcome.failure.emplace();
@@ -145,10 +106,10 @@ Outcome Outcome::decode(const std::string& text) {
   return outcome;
 }
 
-void conclude(std::span<const Outcome> outcomes) {
+void conclude(std::span<const Outcome> outcomes, const std::function<std::vector<std::string>()>& chain) {
   throw_failure(outcomes);
   throw_lost(outcomes);
-  throw_deadlock(outcomes);
+  throw_deadlock(outcomes, chain);
 }
 
 }  // namespace proteus::engine

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -39,7 +40,7 @@ struct Outcome {
 };
 
 /// Throws what the outcomes of all ranks, in rank order, amount to; returns if all is well. Deadlock texts do not
-/// depend on how processes are spread over ranks.
-void conclude(std::span<const Outcome> outcomes);
+/// depend on how processes are spread over ranks. `chain` is asked for the chain of waits, on all ranks or on none.
+void conclude(std::span<const Outcome> outcomes, const std::function<std::vector<std::string>()>& chain);
 
 }  // namespace proteus::engine

@@ -7,6 +7,7 @@
 #include "local_engine.hpp"
 #include "proteus/base/error.hpp"
 #include "pulse.hpp"
+#include "wait_chain.hpp"
 
 namespace proteus::engine {
 namespace {
@@ -59,7 +60,10 @@ void run_sequential(LocalEngine& engine, const Hooks& hooks) {
   }
   call(hooks, engine.rank());
   Outcome outcome = implementation.outcome();
-  conclude({&outcome, 1});
+  const LocalEngine::Implementation* all_of_them = &implementation;
+  conclude({&outcome, 1}, [&] {
+    return wait_chain({&all_of_them, 1}, [](const std::vector<std::string>& texts) { return texts; });
+  });
 }
 
 }  // namespace proteus::engine

@@ -6,6 +6,7 @@
 #include "local_engine.hpp"
 #include "proteus/base/error.hpp"
 #include "pulse.hpp"
+#include "wait_chain.hpp"
 
 namespace proteus::engine {
 namespace {
@@ -41,7 +42,10 @@ class WindowRun {
     while (window()) {
     }
     settle_perfect_windows();
-    conclude(gather_outcomes());
+    conclude(gather_outcomes(), [this] {
+      return wait_chain({engines_.data(), engines_.size()},
+                        [this](const std::vector<std::string>& texts) { return transport_.gather(texts); });
+    });
   }
 
  private:

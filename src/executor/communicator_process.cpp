@@ -9,6 +9,7 @@
 #include "messages.hpp"
 #include "object_name.hpp"
 #include "proteus/base/error.hpp"
+#include "wait_places.hpp"
 
 namespace proteus::executor {
 
@@ -158,6 +159,10 @@ std::vector<std::string> CommunicatorProcess::blocked() const {
     if (!rendezvous.idle()) lines.push_back(rendezvous.describe());
   }
   return lines;
+}
+
+engine::WaitLink CommunicatorProcess::wait_at(std::uint64_t place) const {
+  return lanes_.waits_for(PlaceOfWait::unpack(place).stream);
 }
 
 std::string CommunicatorProcess::name() const { return object_name(tables_->job, *tables_->objects, object_); }

@@ -26,6 +26,7 @@ class CommunicatorProcess final : public engine::LogicalProcess, public Reportin
   engine::Promise promise() const override;
   bool finished() const override;
   std::vector<std::string> blocked() const override;
+  engine::WaitLink wait_at(std::uint64_t place) const override;
   std::string name() const override;
 
   void report(Result& result) const override;

@@ -75,6 +75,14 @@ class Device {
 
   /// What the streams stand at, for a deadlock report; one line a stream that is not finished.
   std::vector<std::string> blocked() const;
+  /// Why the head of a stream that is neither finished nor under way cannot start, and which stream must go on first.
+  struct Held {
+    std::string why;
+    std::optional<Stream> by;
+  };
+  Held held_by(Stream stream) const;
+  /// Whether an op of `stream` that has not been launched runs on a communicator of `family`.
+  bool will_call(Stream stream, std::uint32_t family) const;
   /// "'layers[0].qkv' (linear) of forward, micro-batch 3, iteration 0".
   std::string describe_head(Stream stream) const;
 

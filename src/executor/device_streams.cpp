@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "device.hpp"
 
 namespace proteus::executor {
@@ -63,44 +59,6 @@ void Device::change_residents(int by, std::int64_t now, Ledger& ledger) {
   }
   slow_ = slow;
   plan();
-}
-
-std::string Device::describe_head(Stream stream) const {
-  const StreamState& state = at(stream);
-  const graph::Phase& phase = phase_at(state.cursor);
-  const graph::Step& step = program_->steps[state.cursor.step];
-  std::uint16_t number = number_at(stream);
-  std::string name = fmt::format("op {}", number);
-  if (number < phase.descriptions.size()) {
-    const auto& names = tables_->job.names;
-    name =
-        fmt::format("'{}' ({})", names.at(phase.descriptions[number].name), names.at(phase.descriptions[number].kind));
-  }
-  return fmt::format("{} of {}, micro-batch {}, iteration {}", name, phase.name, step.micro_batch,
-                     state.cursor.iteration);
-}
-
-std::vector<std::string> Device::blocked() const {
-  std::vector<std::string> lines;
-  for (Stream stream : every_stream) {
-    const StreamState& state = at(stream);
-    if (state.finished) continue;
-    std::string why;
-    if (state.in_flight) {
-      const auto& family = tables_->job.families[tables_->job.collectives[head(stream).collective].family];
-      why = "waits in " + family.name;
-      if (auto place = family.locate(id_)) why += fmt::format(" #{}", place->group);
-    } else {
-      const graph::ProgramOp& op = head(stream);
-      for (std::size_t w = 0; w < op.wait_count; ++w) {
-        if (wait_met(op.waits[w], state.cursor)) continue;
-        why += fmt::format("{}{}", why.empty() ? "waits for stream " : " and ", graph::name_of(op.waits[w].stream));
-      }
-      if (why.empty()) why = "waits for the host, which waits for an op in front of it";
-    }
-    lines.push_back(fmt::format("device {} {}: {} {}", id_, graph::name_of(stream), describe_head(stream), why));
-  }
-  return lines;
 }
 
 }  // namespace proteus::executor

@@ -262,19 +262,6 @@ bool Island::finished() const {
   return std::all_of(devices_.begin(), devices_.end(), [](const Device& device) { return device.finished(); });
 }
 
-std::vector<std::string> Island::blocked() const {
-  std::vector<std::string> lines;
-  for (const Device& device : devices_) {
-    for (std::string& line : device.blocked()) lines.push_back(std::move(line));
-  }
-  for (const Group& group : groups_) {
-    for (const Rendezvous& rendezvous : group.lanes.all()) {
-      if (!rendezvous.idle()) lines.push_back(rendezvous.describe());
-    }
-  }
-  return lines;
-}
-
 std::string Island::name() const { return object_name(tables_->job, *tables_->objects, object_); }
 
 void Island::report(Result& result) const {

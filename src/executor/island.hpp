@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ class Island final : public engine::LogicalProcess, public Reporting {
   engine::Promise promise() const override;
   bool finished() const override;
   std::vector<std::string> blocked() const override;
+  std::optional<std::uint64_t> first_wait() const override;
+  engine::WaitLink wait_at(std::uint64_t place) const override;
   std::string name() const override;
 
   void report(Result& result) const override;
@@ -66,6 +69,9 @@ class Island final : public engine::LogicalProcess, public Reporting {
   void end(std::uint32_t group, std::uint32_t lane, engine::Scheduler& scheduler);
   void transfers_ended(engine::Scheduler& scheduler);
   void watch_ports(engine::Scheduler& scheduler);
+  /// Of the chain of a deadlock.
+  engine::WaitLink stream_waits(std::uint32_t device, graph::Stream stream) const;
+  engine::WaitLink call_waits(std::uint32_t device, std::uint32_t family, graph::Stream lane) const;
   /// The next event of its own that changes anything; never if there is none.
   std::int64_t earliest_ps() const;
 

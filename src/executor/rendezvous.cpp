@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "proteus/base/error.hpp"
+#include "wait_places.hpp"
 
 namespace proteus::executor {
 namespace {
@@ -67,6 +68,32 @@ std::string Rendezvous::describe() const {
       fmt::format("{} has {} of {} members", tables_->describe(collective_, group_), arrived_, streams_.size());
   if (count > 0) text += fmt::format(", waits for device{} {}", count > 1 ? "s" : "", missing);
   return text;
+}
+
+engine::WaitLink Rendezvous::waits_for() const {
+  if (!waiting()) return {"", "whose members are all there, but its data does not move", "", std::nullopt};
+  std::uint32_t first = 0;
+  while (has_arrived(first)) ++first;
+  const std::size_t more = streams_.size() - arrived_ - 1;
+  const graph::CollectiveUse& use = tables_->job.collectives[collective_];
+  const bool one_way = use.kind == cost::Collective::send_receive;
+  const std::int64_t device = members_.device(first);
+  const auto& objects = *tables_->objects;
+  const std::uint32_t island = objects.island_of(device);
+  const PlaceOfWait call{PlaceOfWait::Kind::call, use.family,
+                         static_cast<std::uint32_t>(device - objects.first_device(island)), lane_};
+  return {"",
+          fmt::format("{} device {}{}",
+                      !one_way     ? "for"
+                      : first == 0 ? "from"
+                                   : "to",
+                      device, more > 0 ? fmt::format(" and {} more", more) : ""),
+          "", engine::WaitPlace{island, call.pack()}};
+}
+
+engine::WaitLink Lanes::waits_for(graph::Stream lane) const {
+  const auto found = std::ranges::find(lanes_, lane, &Rendezvous::lane);
+  return found == lanes_.end() ? engine::WaitLink{} : found->waits_for();
 }
 
 Rendezvous& Lanes::at(graph::Stream lane) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "proteus/engine/logical_process.hpp"
 #include "tables.hpp"
 
 namespace proteus::executor {
@@ -33,6 +34,8 @@ class Rendezvous {
 
   /// "all-reduce 'a' of 8 B on tp #5 has 1 of 2 members, waits for device 3".
   std::string describe() const;
+  /// Of a deadlock's chain: "for device 3 and 2 more", and where to ask why it has not come.
+  engine::WaitLink waits_for() const;
 
  private:
   static constexpr std::uint8_t absent = 0xff;
@@ -58,6 +61,8 @@ class Lanes {
   Rendezvous& at(graph::Stream lane);
   std::vector<Rendezvous>& all() { return lanes_; }
   const std::vector<Rendezvous>& all() const { return lanes_; }
+  /// Of a lane; nothing to tell where it is idle.
+  engine::WaitLink waits_for(graph::Stream lane) const;
 
  private:
   const Tables* tables_;

@@ -192,6 +192,15 @@ bool Tables::has_delays(std::int64_t device) const {
 }
 
 std::string Tables::describe(std::uint32_t collective, std::int64_t group) const {
+  return fmt::format("{} {}", cost::name_of(job.collectives[collective].kind), describe_call(collective, group));
+}
+
+std::string Tables::describe_device(std::int64_t device) const {
+  return job.stage_count > 1 ? fmt::format("device {} (stage {})", device, job.stage_of(device))
+                             : fmt::format("device {}", device);
+}
+
+std::string Tables::describe_call(std::uint32_t collective, std::int64_t group) const {
   const graph::CollectiveUse& use = job.collectives[collective];
   std::string op;
   for (const auto& phase : job.phases) {
@@ -201,7 +210,7 @@ std::string Tables::describe(std::uint32_t collective, std::int64_t group) const
   }
   std::string where = job.families[use.family].name;
   if (group >= 0) where += fmt::format(" #{}", group);
-  return fmt::format("{} '{}' of {} B on {}", cost::name_of(use.kind), op, use.size.value, where);
+  return fmt::format("'{}' of {} B on {}", op, use.size.value, where);
 }
 
 }  // namespace proteus::executor

@@ -113,6 +113,10 @@ class Tables {
 
   /// "all-reduce 'layers[3].attention.proj' of 1024 B on tp #5"; `group` < 0 leaves the number out.
   std::string describe(std::uint32_t collective, std::int64_t group) const;
+  /// The same without "all-reduce".
+  std::string describe_call(std::uint32_t collective, std::int64_t group) const;
+  /// "device 3 (stage 1)", or "device 3" where there are no stages.
+  std::string describe_device(std::int64_t device) const;
 
  private:
   std::vector<std::vector<Price>> inner_;  ///< by collective and placement

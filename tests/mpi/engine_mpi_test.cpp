@@ -135,6 +135,34 @@ TEST(EngineOverMpi, DeadlockIsToldOnEveryRank) {
   EXPECT_THAT(error_of(stuck, Script{}), HasSubstr("\n  " + name + ": waits for a device"));
 }
 
+TEST(EngineOverMpi, AChainOfWaitsGoesFromRankToRank) {
+  const auto count = static_cast<std::uint32_t>(ranks());
+  auto owner = std::make_shared<const Owners>(block_owners(count, count));
+  Factory factory = [&](std::uint32_t object) {
+    Script stuck;
+    stuck.finished = [] { return false; };
+    stuck.first_wait = object;
+    stuck.wait_at = [object, count](std::uint64_t place) {
+      const std::uint32_t next = (object + 1) % count;
+      return WaitLink{"place " + std::to_string(place), "waits", "", WaitPlace{next, next}};
+    };
+    return std::make_unique<ScriptedProcess>("island", stuck);
+  };
+  std::string expected = "\n  everybody in this circle waits for the next:\n    place 0: waits";
+  for (std::uint32_t object = 1; object < count; ++object) {
+    expected += "\n    -> place " + std::to_string(object) + ": waits";
+  }
+  expected += "\n    -> place 0, where the chain began\n  all that is stuck:";
+  LocalEngine engine = host(factory, owner, Time::picoseconds(10), rank());
+  auto transport = make_mpi_transport(MPI_COMM_WORLD);
+  try {
+    run_windows({&engine, 1}, *transport, {});
+    FAIL() << "no SimulationError";
+  } catch (const SimulationError& error) {
+    EXPECT_THAT(error.what(), HasSubstr(expected));
+  }
+}
+
 class MpiTransport : public ::testing::TestWithParam<MpiExchange> {};
 INSTANTIATE_TEST_SUITE_P(Exchanges, MpiTransport, ::testing::ValuesIn(kExchanges));
 

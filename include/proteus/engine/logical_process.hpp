@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <compare>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +21,21 @@ struct Promise {
   /// Some of what messages from inner processes lead to here has been promised by those who send them, and is left out
   /// of `after`.
   bool senders_answer = false;
+};
+
+/// A place of a logical process where something can wait.
+struct WaitPlace {
+  std::uint32_t object = 0;
+  std::uint64_t place = 0;  ///< what it means is the process's
+  auto operator<=>(const WaitPlace&) const = default;
+};
+
+/// What one place waits for: a link of the chain that a deadlock is made of.
+struct WaitLink {
+  std::string who;                ///< "device 3 (stage 1), tensor"; empty: `what` continues the link before
+  std::string what;               ///< "waits for stream compute"; empty, with `who`: not worth a word
+  std::string holds;              ///< what it is in the midst of, which others wait for; may be empty
+  std::optional<WaitPlace> next;  ///< where the cause is; nothing: it will never come
 };
 
 /// What a logical process may do while it handles an event.
@@ -56,6 +74,11 @@ class LogicalProcess {
 
   /// For the deadlock report: one line for each thing that is stuck, what it waits for, and who is missing.
   virtual std::vector<std::string> blocked() const = 0;
+
+  /// For the chain of waits: the first place of an unfinished process that waits; nothing where it knows of none.
+  virtual std::optional<std::uint64_t> first_wait() const { return std::nullopt; }
+  /// Of that place, or of one that another process named.
+  virtual WaitLink wait_at(std::uint64_t /*place*/) const { return {}; }
 
   /// "island 12", "communicator dp #3": for messages.
   virtual std::string name() const = 0;

@@ -169,6 +169,66 @@ TEST(Failure, DeadlockTextIsCutAfterTwentyLines) {
   EXPECT_EQ(error_in_windows(scripts, random_owners(50, 4, 1), 4), text);
 }
 
+/// Waits at `place` for a place of another process; nobody is there where that is nothing.
+Script waits(std::uint64_t place, std::optional<WaitPlace> next, std::string holds = "") {
+  Script script = stuck({"waits"});
+  script.first_wait = place;
+  script.wait_at = [next, holds](std::uint64_t at) {
+    return WaitLink{"place " + std::to_string(at), "waits", holds, next};
+  };
+  return script;
+}
+
+/// What stands between the first line and the list of all that is stuck.
+std::string chain_of(const std::vector<Script>& scripts) {
+  const std::string text = error_in_sequence(scripts);
+  const auto objects = static_cast<std::uint32_t>(scripts.size());
+  EXPECT_EQ(error_in_windows(scripts, Owners(scripts.size(), 0), 1), text);
+  EXPECT_EQ(error_in_windows(scripts, random_owners(objects, 3, 5), 3), text);
+  EXPECT_EQ(error_in_windows(scripts, block_owners(objects, objects), static_cast<int>(objects) + 1), text);
+  const std::size_t begin = text.find('\n');
+  const std::size_t end = text.find("\n  all that is stuck:");
+  return end == std::string::npos ? "no chain" : text.substr(begin + 1, end - begin - 1);
+}
+
+TEST(WaitChain, EndsWithWhatNeverComes) {
+  Script ended;
+  ended.wait_at = [](std::uint64_t) { return WaitLink{"place 1", "has ended", "", std::nullopt}; };
+  EXPECT_EQ(chain_of({ended, waits(7, WaitPlace{2, 3}), waits(3, WaitPlace{0, 1})}),
+            "  the chain of waits ends with what never comes:\n"
+            "    place 7: waits\n"
+            "    -> place 3: waits\n"
+            "    -> place 1: has ended");
+}
+
+TEST(WaitChain, CirclesAreToldFromTheirSmallestPlaceWithoutTheWayThere) {
+  EXPECT_EQ(chain_of({waits(7, WaitPlace{2, 1}), waits(5, WaitPlace{3, 1}, "b"), waits(1, WaitPlace{3, 1}),
+                      waits(1, WaitPlace{1, 5}, "a")}),
+            "  everybody in this circle waits for the next:\n"
+            "    place 5: waits\n"
+            "    -> place 1: waits\n"
+            "    -> place 5, where the chain began\n"
+            "  they come to these in different orders:\n"
+            "    place 5 is in b\n"
+            "    place 1 is in a");
+}
+
+TEST(WaitChain, LongOnesAreCut) {
+  std::vector<Script> scripts;
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    scripts.push_back(waits(i, i + 1 < 100 ? std::optional(WaitPlace{i + 1, i + 1}) : std::nullopt));
+  }
+  EXPECT_THAT(chain_of(scripts),
+              AllOf(HasSubstr("place 19: waits\n    ... and 61 more\n    -> place 81: waits\n"),
+                    HasSubstr("place 99: waits"), Not(HasSubstr("place 20:")), Not(HasSubstr("place 80:"))));
+}
+
+TEST(WaitChain, AProcessThatFailsToTellEndsIt) {
+  Script broken = waits(0, std::nullopt);
+  broken.wait_at = [](std::uint64_t) -> WaitLink { throw std::runtime_error("no idea"); };
+  EXPECT_THAT(chain_of({broken}), HasSubstr("island 0: cannot tell what it waits for: no idea"));
+}
+
 TEST(Failure, ExceptionOnOneRankStopsAll) {
   int handled = 0;
   Script forever = at(10, [&handled](Scheduler& scheduler) {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,8 @@ struct Script {
   std::function<Time()> promise = [] { return Time::zero(); };
   std::function<bool()> finished = [] { return true; };
   std::vector<std::string> blocked;
+  std::optional<std::uint64_t> first_wait;
+  std::function<WaitLink(std::uint64_t)> wait_at = [](std::uint64_t) { return WaitLink{}; };
 };
 
 class ScriptedProcess final : public LogicalProcess {
@@ -29,6 +32,8 @@ class ScriptedProcess final : public LogicalProcess {
   Promise promise() const override { return {script_.promise(), Time::infinity()}; }
   bool finished() const override { return script_.finished(); }
   std::vector<std::string> blocked() const override { return script_.blocked; }
+  std::optional<std::uint64_t> first_wait() const override { return script_.first_wait; }
+  WaitLink wait_at(std::uint64_t place) const override { return script_.wait_at(place); }
   std::string name() const override { return name_; }
 
  private:
