@@ -93,6 +93,7 @@ std::string to_json(const Summary& s) {
                     {"fold", e.fold},
                     {"devices_simulated", e.devices_simulated},
                     {"assumptions", e.assumptions},
+                    {"foldable_to", e.foldable_to},
                     {"events", e.events},
                     {"rows", e.rows},
                     {"collectives", e.collectives},

@@ -91,6 +91,9 @@ std::string to_text(const Summary& s) {
     for (const std::string& assumption : e.assumptions) table.line("  assumes", assumption);
     if (e.fold == "approx" && e.assumptions.empty()) table.line("  assumes", "nothing: exact folding gives the same");
   }
+  if (e.foldable_to > 0) {
+    table.line("hint", fmt::format("--fold exact gives the same from {} of {} GPUs", e.foldable_to, s.devices));
+  }
   table.line("rows, events", fmt::format("{}, {}", e.rows, e.events));
   if (e.windows > 0) {
     table.line("windows", fmt::format("{}, perfect promises would have needed {}", e.windows, e.perfect_windows));

@@ -44,6 +44,9 @@ extern "C" void request_stop(int) { stop_requested = 1; }
 // Of the timeline, that a rank completes before others get the time to write them: some 100 MB.
 constexpr std::int64_t segments_a_window = 2;
 
+// About a second (docs/performance.md).
+constexpr std::uint64_t events_worth_folding = 5'000'000;
+
 constexpr const char* stop_text = "stopped by a signal";
 
 std::string date_text() {
@@ -94,6 +97,13 @@ class Run {
   }
 
   bool has_timeline() const { return writer_ != nullptr; }
+
+  /// See analysis::EngineSummary. To look for it takes some hundredths of the time of a run that is worth it.
+  std::int64_t foldable_to(std::uint64_t events) const {
+    if (options_.folding || options_.compute_jitter > 0 || events < events_worth_folding) return 0;
+    const executor::Folding folding(job_, objects_, options_, executor::FoldMode::exact);
+    return 2 * folding.devices() <= job_.devices ? folding.devices() : 0;
+  }
 
   /// Everything up to the summary, which is the same on every rank.
   analysis::Summary execute() {
@@ -312,6 +322,7 @@ int run_simulate(const std::vector<std::string>& arguments) {
     analysis::Summary summary = run.execute();
     if (mpi.rank() == 0) {
       summary.engine.placement = placement;
+      summary.engine.foldable_to = run.foldable_to(summary.engine.events);
       if (!settings->json.empty()) write_file(settings->json, analysis::to_json(summary));
       std::cout << analysis::to_text(summary);
       if (run.has_timeline()) std::cout << "timeline: " << settings->output << "\n";

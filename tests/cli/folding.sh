@@ -55,3 +55,17 @@ expect 0 "$PROTEUS" simulate "$large" --set cluster.nodes=12288 --set strategy.g
 for file in large larger; do
   [ "$(value $file.json engine.devices_simulated)" = 128 ] || fail "$file: one node of each of 16 stages should do"
 done
+
+# Who runs long without folding is told that it would do, and only then.
+long=("$experiments/gpt2-16xA100.yaml" --set cluster.nodes=8 --set strategy.dp=16 --set strategy.micro_batch=1
+  --trace none --set simulate.iterations=400)
+expect 0 "$PROTEUS" simulate "${long[@]}" --json long.json
+grep -q 'hint  *--fold exact gives the same from 16 of 64 GPUs' stdout.txt || fail "no hint: $(cat stdout.txt)"
+[ "$(value long.json engine.foldable_to)" = 16 ] || fail "no hint in the summary"
+expect 0 "$PROTEUS" simulate "${long[@]}" --fold exact --json long-folded.json
+[ "$(value long.json engine.state_hash)" = "$(value long-folded.json engine.state_hash)" ] || fail "the hint is wrong"
+[ "$(value long-folded.json engine.foldable_to)" = 0 ] || fail "a hint where there is nothing left to fold"
+expect 0 "$PROTEUS" simulate "${long[@]}" --set simulate.iterations=2 --json short.json
+[ "$(value short.json engine.foldable_to)" = 0 ] || fail "a hint for a run that ends at once"
+expect 0 "$PROTEUS" simulate "${long[@]}" --set simulate.compute_jitter=0.01 --json jitter.json
+[ "$(value jitter.json engine.foldable_to)" = 0 ] || fail "a hint where jitter leaves none alike"

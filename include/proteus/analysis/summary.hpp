@@ -54,6 +54,8 @@ struct EngineSummary {
   double balance = 1;                  ///< mean over largest number of events of a rank
   std::size_t program_bytes = 0;
   std::size_t classes = 0;
+  std::int64_t foldable_to =
+      0;  ///< devices from which exact folding would give the same; 0: not looked for, or not less
   partition::PlacementReport placement;  ///< known on rank 0 only
 };
 
