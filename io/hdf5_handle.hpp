@@ -33,7 +33,8 @@ class Hdf5Handle {
       close_identifier(std::exchange(id_, H5I_INVALID_HID));
     }
   }
-  /// Gives the identifier up without closing it.
+  /// Gives the identifier up without closing it. So a file has to be left that could not be written: HDF5 does not
+  /// survive a close that fails, it goes on with freed memory. Nor may it close the file at exit (H5dont_atexit).
   hid_t release() { return std::exchange(id_, H5I_INVALID_HID); }
 
  private:
@@ -65,18 +66,8 @@ class Hdf5Quiet {
   void* data_ = nullptr;
 };
 
-/// The cause of the last failure as HDF5's innermost function gives it.
-inline std::string hdf5_reason() {
-  std::string reason;
-  auto keep_first = [](unsigned depth, const H5E_error2_t* error, void* text) -> herr_t {
-    if (depth == 0 && error->desc != nullptr) {
-      *static_cast<std::string*>(text) = error->desc;
-    }
-    return 0;
-  };
-  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, &reason);
-  return reason.empty() ? "HDF5 gives no reason" : reason;
-}
+/// The cause of the last failure as HDF5's innermost function gives it, in one line.
+std::string hdf5_reason();
 
 /// Returns what an HDF5 call returned, or throws OutputError where that is negative. `action`: "write /config".
 template <typename Result>

@@ -2,129 +2,37 @@
 #include "proteus/io/timeline.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <functional>
-#include <iostream>
 #include <optional>
-#include <system_error>
 
+#include "disk_space.hpp"
 #include "proteus/base/error.hpp"
+#include "proteus/io/output_file.hpp"
 #include "timeline_buffer.hpp"
 #include "timeline_file.hpp"
 #include "timeline_layout.hpp"
+#include "timeline_ranks.hpp"
 #include "timeline_rows.hpp"
 
 namespace proteus::io {
 namespace {
 
-/// What the ranks of a run have to agree on. Without MPI there is one.
-class Ranks {
- public:
-  explicit Ranks(MPI_Comm communicator) : communicator_(communicator) {
-    if (parallel()) {
-      MPI_Comm_rank(communicator, &rank_);
-    }
-  }
-
-  MPI_Comm communicator() const { return communicator_; }
-  bool first() const { return rank_ == 0; }
-
-  /// Runs `action` and, where it failed on any rank, throws on all with the reason of the first that failed.
-  void together(const std::function<void()>& action) const {
-    std::string error;
-    try {
-      action();
-    } catch (const OutputError& failure) {
-      error = failure.what();
-    }
-    int failed = least(error.empty() ? std::numeric_limits<int>::max() : rank_);
-    if (failed != std::numeric_limits<int>::max()) {
-      throw OutputError(said_by(failed, error));
-    }
-  }
-
-  /// Runs an `action` whose calls wait for all ranks. Where it fails on one, the others are inside a call that can
-  /// never end: the job is ended, with the reason.
-  void collectively(const std::function<void()>& action) const {
-    try {
-      action();
-    } catch (const std::exception& failure) {
-      int size = 1;
-      if (parallel()) MPI_Comm_size(communicator_, &size);
-      if (size < 2) throw;
-      std::cerr << "proteus: error: rank " << rank_ << ": " << failure.what() << std::endl;
-      MPI_Abort(communicator_, exit_status);
-    }
-  }
-
-  template <typename Number>
-  Number least(Number value) const {
-    if (parallel()) {
-      MPI_Allreduce(MPI_IN_PLACE, &value, 1, sizeof(Number) == 8 ? MPI_INT64_T : MPI_INT32_T, MPI_MIN, communicator_);
-    }
-    return value;
-  }
-
-  std::int64_t sum(std::int64_t value) const {
-    if (parallel()) {
-      MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT64_T, MPI_SUM, communicator_);
-    }
-    return value;
-  }
-
- private:
-  bool parallel() const { return communicator_ != MPI_COMM_NULL; }
-
-  std::string said_by(int rank, std::string text) const {
-    if (parallel()) {
-      auto size = static_cast<int>(text.size());
-      MPI_Bcast(&size, 1, MPI_INT, rank, communicator_);
-      text.resize(static_cast<std::size_t>(size));
-      MPI_Bcast(text.data(), size, MPI_CHAR, rank, communicator_);
-    }
-    return text;
-  }
-
-  static constexpr int exit_status = 73;  // as for every file that cannot be written (EX_CANTCREAT of sysexits.h)
-
-  MPI_Comm communicator_;
-  int rank_ = 0;
-};
-
-std::filesystem::path part_of(const std::filesystem::path& file) { return file.string() + ".part"; }
-
-/// HDF5 would only say "unable to open file".
-void check_place(const std::filesystem::path& file) {
-  std::error_code ignored;
-  std::filesystem::path directory = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
-  if (!file.has_filename()) {
-    throw OutputError(fmt::format("cannot write '{}': a file name is missing", file.string()));
-  }
-  if (!std::filesystem::exists(directory, ignored)) {
-    throw OutputError(fmt::format("cannot write {}: directory {} does not exist", file.string(), directory.string()));
-  }
-  if (!std::filesystem::is_directory(directory, ignored)) {
-    throw OutputError(fmt::format("cannot write {}: {} is not a directory", file.string(), directory.string()));
-  }
-  if (std::filesystem::is_directory(file, ignored)) {
-    throw OutputError(fmt::format("cannot write {}: it is a directory", file.string()));
-  }
-  if (std::filesystem::exists(file, ignored) && !std::filesystem::is_regular_file(file, ignored)) {
-    throw OutputError(fmt::format("cannot write {}: it exists and is no regular file", file.string()));
-  }
-  if (::access(directory.c_str(), W_OK | X_OK) != 0) {
-    throw OutputError(
-        fmt::format("cannot write {}: no permission to write in directory {}", file.string(), directory.string()));
-  }
-}
+constexpr std::uint64_t bytes_of_a_row = 16;  // start and duration
+// Of one chunk: its entry in the index and in the lists of free entries, at least half full. Of what is not rows: the
+// superblock, object headers, blocks that HDF5 allocates ahead.
+constexpr std::uint64_t index_bytes_of_a_chunk = 256;
+constexpr std::uint64_t bytes_beside_the_rows = 64 << 10;
+// A chunk of 512 KiB of one value takes under 2 KB (docs/trace-format.md).
+constexpr std::uint64_t least_compression_of_nothing = 256;
 
 }  // namespace
 
 struct TimelineWriter::Implementation {
   Implementation(const TimelineOptions& options, const graph::Job& job, const std::vector<std::int64_t>& local_devices,
                  MPI_Comm communicator)
-      : file(options.file),
+      : file(linked_file(options.file)),
+        compress(options.compress),
         ranks(communicator),
         layout(job, options.level, options.devices, options.segment_rows),
         buffer(layout, local_devices) {}
@@ -150,17 +58,66 @@ struct TimelineWriter::Implementation {
       rows->flush();
       rows->write_rows_done(layout.rows_done(written), ranks.first());
       rows->flush();
+      rows_stored = true;
     }
   }
 
+  /// With MPI a disk that is full would only be met inside a collective write, which MPI-IO does not always come back
+  /// from. So what `row_count` rows may take, `bytes` and what comes with them, is set aside before.
+  void reserve(std::uint64_t row_count, std::uint64_t bytes) {
+    if (!ranks.parallel()) return;
+    const std::uint64_t chunks = 2 * (row_count / static_cast<std::uint64_t>(layout.chunk_rows()) + 1);
+    ranks.together([&] {
+      if (ranks.first()) reserve_space(part(), bytes + chunks * index_bytes_of_a_chunk + bytes_beside_the_rows);
+    });
+  }
+
+  /// HDF5 gives every chunk its place when several ranks open the file: whole, or compressed without a row in it.
+  void reserve_at_opening() {
+    const auto all = static_cast<std::uint64_t>(layout.total_rows());
+    reserve(all, all * bytes_of_a_row / (compress ? least_compression_of_nothing : 1));
+  }
+
+  /// Compressed chunks grow, and so move behind the end of the file.
+  void reserve_until(std::int64_t segment) {
+    const std::int64_t last = layout.writable_rows(segment - 1);
+    if (!compress || last <= written) return;
+    const auto row_count = static_cast<std::uint64_t>(last - written);
+    reserve(row_count, row_count * bytes_of_a_row);
+  }
+
+  /// Runs an action that writes. What is left of a file that cannot be written is kept for its rows.
+  void write(const std::function<void()>& action) {
+    try {
+      action();
+    } catch (const OutputError&) {
+      if (output) output->keep_part(rows_stored);
+      throw;
+    }
+  }
+  void collectively(const std::function<void()>& action) {
+    ranks.collectively(action, [this] { return OutputFile::abandon(file, rows_stored); });
+  }
+  /// What the first rank does for all. Where HDF5 fails, there is no orderly end: MPI_Finalize would close the file.
+  void alone(const std::function<void()>& action) {
+    collectively([&] {
+      if (ranks.first()) action();
+    });
+  }
+
+  std::filesystem::path part() const { return OutputFile::part_of(file); }
+
   std::filesystem::path file;
+  bool compress = true;
   Ranks ranks;
+  std::optional<OutputFile> output;  ///< of the first rank
   TimelineLayout layout;
   TimelineBuffer buffer;
   std::optional<TimelineRows> rows;
   TimelineEnd end;
   std::int64_t next_segment = 0;
   std::int64_t written = 0;  ///< file rows
+  bool rows_stored = false;  ///< the file has some and says so
 };
 
 TimelineWriter::TimelineWriter(const TimelineOptions& options, const TimelineHeader& header, const graph::Job& job,
@@ -173,17 +130,23 @@ TimelineWriter::TimelineWriter(const TimelineOptions& options, const TimelineHea
     throw SimulationError(
         fmt::format("{} devices are traced, but the ranks record {}", self.layout.devices().size(), recorded));
   }
-  const std::filesystem::path part = part_of(options.file);
-  self.ranks.together([&] {
-    if (self.ranks.first()) {
-      check_place(options.file);
-      create_timeline_file(part, options, header, job, self.layout);
-    }
+  self.write([&] {
+    self.ranks.together([&] {
+      if (self.ranks.first()) {
+        self.output.emplace(options.file);
+        self.output->keep_part(true);
+      }
+    });
+    self.alone([&] { create_timeline_file(self.part(), options, header, job, self.layout); });
+    self.reserve_at_opening();
+    self.collectively([&] { self.rows.emplace(self.part(), self.ranks.communicator()); });
   });
-  self.ranks.collectively([&] { self.rows.emplace(part, communicator); });
 }
 
-TimelineWriter::~TimelineWriter() = default;
+TimelineWriter::~TimelineWriter() {
+  Hdf5Quiet quiet;
+  implementation_.reset();
+}
 
 bool TimelineWriter::wants(std::int64_t device) const { return implementation_->buffer.wants(device); }
 
@@ -201,7 +164,11 @@ void TimelineWriter::write_until(std::int64_t until) {
     throw SimulationError(
         fmt::format("segments up to {} are to be written, but only {} are complete", until, complete));
   }
-  self.ranks.collectively([&] { self.write_segments(until); });
+  if (until <= self.next_segment) return;
+  self.write([&] {
+    self.reserve_until(until);
+    self.collectively([&] { self.write_segments(until); });
+  });
 }
 
 void TimelineWriter::add_summary(const std::string& name, const std::vector<double>& values, const std::string& unit) {
@@ -223,16 +190,14 @@ void TimelineWriter::close() {
   Hdf5Quiet quiet;
   Implementation& self = *implementation_;
   self.rows.reset();
-  self.ranks.together([&] {
-    if (self.ranks.first()) {
-      finish_timeline_file(part_of(self.file), self.end);
-      std::error_code failure;
-      std::filesystem::rename(part_of(self.file), self.file, failure);
-      if (failure) {
-        throw OutputError(fmt::format("cannot rename {} to {}: {}", part_of(self.file).string(), self.file.string(),
-                                      failure.message()));
-      }
-    }
+  self.write([&] {
+    self.alone([&] {
+      if (self.ranks.parallel()) release_space(self.part());
+      finish_timeline_file(self.part(), self.end);
+    });
+    self.ranks.together([&] {
+      if (self.ranks.first()) self.output->commit();
+    });
   });
 }
 

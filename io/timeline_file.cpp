@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "event_counts_hdf5.hpp"
 #include "timeline_buffer.hpp"
@@ -133,6 +135,21 @@ Hdf5PropertyList timeline_access() {
   return access;
 }
 
+namespace {
+
+/// Runs `action` on the file and flushes it; what goes wrong is told with its name.
+void write_to(Hdf5File file, const std::filesystem::path& path, const std::function<void(hid_t)>& action) {
+  try {
+    action(file.get());
+    hdf5_check(H5Fflush(file.get(), H5F_SCOPE_GLOBAL), "flush it");
+  } catch (const OutputError& error) {
+    file.release();
+    throw OutputError(path.string() + ": " + error.what());
+  }
+}
+
+}  // namespace
+
 void create_timeline_file(const std::filesystem::path& path, const TimelineOptions& options,
                           const TimelineHeader& header, const graph::Job& job, const TimelineLayout& layout) {
   Hdf5PropertyList access = timeline_access();
@@ -142,29 +159,31 @@ void create_timeline_file(const std::filesystem::path& path, const TimelineOptio
   hdf5_check(H5Pset_file_space_strategy(creation.get(), H5F_FSPACE_STRATEGY_NONE, false, 1), "prepare a file");
   Hdf5File file(
       hdf5_check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()), "create " + path.string()));
-  write_root(file.get(), options, header, job);
-  write_programs(file.get(), job, options.level);
-  write_devices(file.get(), job, layout);
-  create_rows(file.get(), layout, options.compress);
-  hdf5_check(H5Fflush(file.get(), H5F_SCOPE_GLOBAL), "flush " + path.string());
+  write_to(std::move(file), path, [&](hid_t id) {
+    write_root(id, options, header, job);
+    write_programs(id, job, options.level);
+    write_devices(id, job, layout);
+    create_rows(id, layout, options.compress);
+  });
 }
 
 void finish_timeline_file(const std::filesystem::path& path, const TimelineEnd& end) {
   Hdf5PropertyList access = timeline_access();
   Hdf5File file(hdf5_check(H5Fopen(path.c_str(), H5F_ACC_RDWR, access.get()), "open " + path.string()));
-  for (const auto& [name, summary] : end.summary) {
-    write_attribute(write_column(file.get(), "/summary/" + name, summary.values).get(), "unit", summary.unit);
-  }
-  for (const auto& [name, value] : end.attributes) {
-    write_attribute(file.get(), name, value);
-  }
-  Hdf5Group engine(hdf5_check(H5Gopen2(file.get(), "engine", H5P_DEFAULT), "open /engine"));
-  for (const auto& [name, value] : end.engine) {
-    write_attribute(engine.get(), name, value);
-  }
-  if (end.events) write_event_counts(file.get(), *end.events);
-  write_attribute(file.get(), "complete", std::int32_t{1});
-  hdf5_check(H5Fflush(file.get(), H5F_SCOPE_GLOBAL), "flush " + path.string());
+  write_to(std::move(file), path, [&](hid_t id) {
+    for (const auto& [name, summary] : end.summary) {
+      write_attribute(write_column(id, "/summary/" + name, summary.values).get(), "unit", summary.unit);
+    }
+    for (const auto& [name, value] : end.attributes) {
+      write_attribute(id, name, value);
+    }
+    Hdf5Group engine(hdf5_check(H5Gopen2(id, "engine", H5P_DEFAULT), "open /engine"));
+    for (const auto& [name, value] : end.engine) {
+      write_attribute(engine.get(), name, value);
+    }
+    if (end.events) write_event_counts(id, *end.events);
+    write_attribute(id, "complete", std::int32_t{1});
+  });
 }
 
 }  // namespace proteus::io

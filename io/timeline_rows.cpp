@@ -54,13 +54,14 @@ void write_column(const Hdf5Dataset& dataset, const std::vector<RowRun>& runs, c
   const std::int64_t nothing = 0;
   hdf5_check(H5Dwrite(dataset.get(), H5T_NATIVE_INT64, memory.get(), space.get(), transfer.get(),
                       rows == 0 ? &nothing : values.data()),
-             "write timeline rows");
+             "write rows");
 }
 
 }  // namespace
 
 TimelineRows::TimelineRows(const std::filesystem::path& path, MPI_Comm communicator)
-    : parallel_(communicator != MPI_COMM_NULL),
+    : path_(path),
+      parallel_(communicator != MPI_COMM_NULL),
       exceptions_(std::uncaught_exceptions()),
       collective_(hdf5_check(H5Pcreate(H5P_DATASET_XFER), "prepare writing")) {
   Hdf5PropertyList access = timeline_access();
@@ -69,34 +70,41 @@ TimelineRows::TimelineRows(const std::filesystem::path& path, MPI_Comm communica
     // Filtered chunks can only be written by all ranks together.
     hdf5_check(H5Pset_dxpl_mpio(collective_.get(), H5FD_MPIO_COLLECTIVE), "prepare writing");
   }
-  try {
-    file_ = Hdf5File(hdf5_check(H5Fopen(path.c_str(), H5F_ACC_RDWR, access.get()), "open " + path.string()));
+  guarded([&] {
+    file_ = Hdf5File(hdf5_check(H5Fopen(path.c_str(), H5F_ACC_RDWR, access.get()), "open it"));
     start_ = open_dataset(file_, "/timeline/start");
     duration_ = open_dataset(file_, "/timeline/duration");
     rows_done_ = open_dataset(file_, "/devices/rows_done");
-  } catch (...) {
-    leave_alone();
-    throw;
-  }
+  });
 }
 
 TimelineRows::~TimelineRows() {
-  if (std::uncaught_exceptions() > exceptions_) leave_alone();
+  // Closing is collective. A rank that is thrown out of the run cannot know that the others are too, and would wait for
+  // them for ever; all that the file promises has been flushed, so it is left as it is.
+  if (parallel_ && std::uncaught_exceptions() > exceptions_) leave_alone();
 }
 
 void TimelineRows::leave_alone() {
-  // Closing is collective. A rank that is thrown out of the run cannot know that the others are too, and would wait for
-  // them for ever; all that the file promises has been flushed, so it is left as it is.
-  if (!parallel_) return;
   start_.release();
   duration_.release();
   rows_done_.release();
   file_.release();
 }
 
+void TimelineRows::guarded(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const OutputError& error) {
+    leave_alone();
+    throw OutputError(path_.string() + ": " + error.what());
+  }
+}
+
 void TimelineRows::write(const RowBatch& batch) {
-  write_column(start_, batch.runs, batch.start, collective_);
-  write_column(duration_, batch.runs, batch.duration, collective_);
+  guarded([&] {
+    write_column(start_, batch.runs, batch.start, collective_);
+    write_column(duration_, batch.runs, batch.duration, collective_);
+  });
 }
 
 void TimelineRows::write_rows_done(const std::vector<std::int64_t>& rows, bool first_rank) {
@@ -104,9 +112,11 @@ void TimelineRows::write_rows_done(const std::vector<std::int64_t>& rows, bool f
   if (first_rank) {
     all.push_back({0, static_cast<std::int64_t>(rows.size())});
   }
-  write_column(rows_done_, all, first_rank ? rows : std::vector<std::int64_t>(), collective_);
+  guarded([&] { write_column(rows_done_, all, first_rank ? rows : std::vector<std::int64_t>(), collective_); });
 }
 
-void TimelineRows::flush() { hdf5_check(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL), "flush timeline rows"); }
+void TimelineRows::flush() {
+  guarded([&] { hdf5_check(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL), "flush it"); });
+}
 
 }  // namespace proteus::io

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <vector>
 
 #include "hdf5_handle.hpp"
@@ -29,9 +30,12 @@ class TimelineRows {
   void flush();
 
  private:
-  /// Lets go of the file without closing it.
+  /// Lets go of the file: nothing is written to it any more, no other rank is waited for.
   void leave_alone();
+  /// Runs `action`; what goes wrong is told with the name of the file, which is left alone.
+  void guarded(const std::function<void()>& action);
 
+  std::filesystem::path path_;
   bool parallel_ = false;
   int exceptions_ = 0;
   Hdf5File file_;

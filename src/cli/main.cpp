@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <hdf5.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <iostream>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "command.hpp"
@@ -50,6 +59,36 @@ int dispatch(const std::vector<std::string>& arguments) {
   throw UsageError("unknown command `" + name + "`; see proteus --help");
 }
 
+/// A file that is opened while a standard stream is closed would become that stream. What is in the place of a closed
+/// standard output cannot be written either.
+void fill_standard_streams() {
+  for (const auto& [stream, mode] : {std::pair(0, O_RDONLY), std::pair(1, O_RDONLY), std::pair(2, O_WRONLY)}) {
+    // The lowest number that is free, which is this one.
+    if (::fcntl(stream, F_GETFD) == -1 && ::open("/dev/null", mode) != stream) std::abort();
+  }
+}
+
+void prepare_process() {
+  fill_standard_streams();
+  // A write behind the limit on the size of files shall fail with an error.
+  std::signal(SIGXFSZ, SIG_IGN);
+  // HDF5 does not survive to close a file at exit that could not be written before (io/hdf5_handle.hpp).
+  H5dont_atexit();
+  // Started by mpirun, every rank would print the same text.
+  if (rank_from_environment() != 0) std::cout.setstate(std::ios::failbit);
+}
+
+/// Nobody shall take what never arrived for a success, or for files that differ.
+int with_output_written(int status) {
+  if ((status != exit_success && status != exit_failure) || rank_from_environment() != 0) return status;
+  errno = 0;
+  if (std::cout.flush()) return status;
+  const int error = errno;
+  std::cerr << "proteus: error: cannot write standard output" +
+                   (error == 0 ? std::string() : std::string(": ") + std::strerror(error)) + "\n";
+  return exit_cannot_write;
+}
+
 /// Every rank finds the same error; one of them tells it.
 int report(const std::exception& error, int status) {
   if (rank_from_environment() == 0) std::cerr << "proteus: error: " << error.what() << "\n";
@@ -61,10 +100,9 @@ int report(const std::exception& error, int status) {
 
 int main(int argc, char** argv) {
   namespace cli = proteus::cli;
-  // Started by mpirun, every rank would print the same text.
-  if (cli::rank_from_environment() != 0) std::cout.setstate(std::ios::failbit);
+  cli::prepare_process();
   try {
-    return cli::dispatch(std::vector<std::string>(argv + 1, argv + argc));
+    return cli::with_output_written(cli::dispatch(std::vector<std::string>(argv + 1, argv + argc)));
   } catch (const proteus::InputError& error) {
     return cli::report(error, cli::exit_bad_input);
   } catch (const cli::UsageError& error) {
