@@ -33,6 +33,7 @@ Experiment read_experiment(const std::filesystem::path& file, const std::vector<
 
   Experiment experiment;
   experiment.file = file;
+  experiment.model_file = model_file(map.at("model"), file.parent_path());
   experiment.model = read_model(map.at("model"), catalog, file.parent_path());
   experiment.cluster = read_cluster(map.at("cluster"), catalog);
   const std::int64_t devices = experiment.cluster.devices();

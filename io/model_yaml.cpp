@@ -15,15 +15,16 @@ using model::PositionEmbedding;
 
 constexpr std::int64_t kLargest = std::int64_t{1} << 31;
 
+YamlItem file_key(const YamlItem& item) { return {*item.value().find("file"), item.path() + ".file"}; }
+
 YamlValue described(const YamlItem& item, const fs::path& catalog, const fs::path& directory) {
   if (!item.is_map() || item.value().find("file") == nullptr) return resolve_named(item, catalog, "models");
   if (item.value().find("name") != nullptr) {
     item.fail("has both `name` and `file`", "one of them");
   }
-  const YamlItem file(*item.value().find("file"), item.path() + ".file");
+  const YamlItem file = file_key(item);
   const std::string written = file.text();
-  // An absolute path stays what it is.
-  const fs::path path = directory / written;
+  const fs::path path = model_file(item, directory);
   if (!fs::is_regular_file(path)) file.fail("no such file: " + quoted_for_message(written), "a config.json");
   YamlValue over = item.value();
   over.remove("file");
@@ -52,6 +53,12 @@ YamlValue integer(std::int64_t value) { return YamlValue::plain(std::to_string(v
 YamlValue flag(bool value) { return YamlValue::plain(value ? "true" : "false"); }
 
 }  // namespace
+
+fs::path model_file(const YamlItem& item, const fs::path& directory) {
+  if (!item.is_map() || item.value().find("file") == nullptr) return {};
+  // An absolute path stays what it is.
+  return directory / file_key(item).text();
+}
 
 model::TransformerConfig read_model(const YamlItem& item, const fs::path& catalog, const fs::path& directory) {
   const YamlValue value = described(item, catalog, directory);

@@ -13,6 +13,9 @@ namespace proteus::io {
 model::TransformerConfig read_model(const YamlItem& item, const std::filesystem::path& catalog,
                                     const std::filesystem::path& directory);
 
+/// The config.json that such a section names; empty where it names none.
+std::filesystem::path model_file(const YamlItem& item, const std::filesystem::path& directory);
+
 /// A whole description that read_model() takes without a catalog.
 YamlValue model_to_yaml(const model::TransformerConfig& config);
 

@@ -23,6 +23,14 @@ engine::QueueKind queue_kind(const std::string& text) {
   throw UsageError("--queue takes radix or binary, not '" + text + "'");
 }
 
+/// Empty where the option is not there; it may not be empty where it is.
+std::string file_name(const po::variables_map& values, const std::string& option) {
+  if (!values.contains(option)) return "";
+  const auto name = values[option].as<std::string>();
+  if (name.empty()) throw UsageError("--" + option + " takes the name of a file, not ''");
+  return name;
+}
+
 }  // namespace
 
 std::optional<SimulateSettings> parse_simulate_settings(const std::vector<std::string>& arguments) {
@@ -30,8 +38,8 @@ std::optional<SimulateSettings> parse_simulate_settings(const std::vector<std::s
   auto add = options.add_options();
   add("set", po::value<std::vector<std::string>>()->composing(),
       "PATH.TO.KEY=VALUE: override a key of the experiment; may be repeated");
-  add("output,o", po::value<std::string>()->default_value(""), "HDF5 timeline; written as FILE.part until complete");
-  add("json", po::value<std::string>()->default_value(""), "write the summary as JSON");
+  add("output,o", po::value<std::string>(), "HDF5 timeline; written as FILE.part until complete");
+  add("json", po::value<std::string>(), "write the summary as JSON");
   add("trace", po::value<std::string>(), "none, summary, comm or all: rows that the timeline holds");
   add("seed", po::value<std::string>(), "seed of all random numbers");
   add("partition", po::value<std::string>()->default_value("auto"),
@@ -56,8 +64,8 @@ std::optional<SimulateSettings> parse_simulate_settings(const std::vector<std::s
   settings.overrides = all_of(values, "set");
   if (values.contains("trace")) settings.overrides.push_back("simulate.trace=" + values["trace"].as<std::string>());
   if (values.contains("seed")) settings.overrides.push_back("simulate.seed=" + values["seed"].as<std::string>());
-  settings.output = values["output"].as<std::string>();
-  settings.json = values["json"].as<std::string>();
+  settings.output = file_name(values, "output");
+  settings.json = file_name(values, "json");
   settings.partition = values["partition"].as<std::string>();
   settings.partition_from = values["partition-from"].as<std::string>();
   if (values.contains("virtual-ranks")) {

@@ -24,7 +24,14 @@ void throw_failure(std::span<const Outcome> outcomes) {
   const Failure& failure = *outcomes[first].failure;
   std::string text = outcomes.size() > 1 ? fmt::format("rank {}: {}", first, failure.text) : failure.text;
   if (failures > 1) text += fmt::format(" (the first of {} ranks that failed)", failures);
-  if (failure.output) throw OutputError(text);
+  switch (failure.kind) {
+    case Failure::Kind::simulation:
+      break;
+    case Failure::Kind::output:
+      throw OutputError(text);
+    case Failure::Kind::stopped:
+      throw StoppedError(text);
+  }
   throw SimulationError(text);
 }
 
@@ -70,7 +77,7 @@ std::string Outcome::encode() const {
   TextWriter writer;
   writer.number(failure ? 1 : 0);
   if (failure) {
-    writer.number(failure->output ? 1 : 0);
+    writer.number(static_cast<std::uint64_t>(failure->kind));
     writer.number(static_cast<std::uint64_t>(failure->when.ps()));
     writer.string(failure->text);
   }
@@ -89,7 +96,11 @@ Outcome Outcome::decode(const std::string& text) {
   Outcome outcome;
   if (reader.number() != 0) {
     Failure& failure = outcome.failure.emplace();
-    failure.output = reader.number() != 0;
+    const std::uint64_t kind = reader.number();
+    if (kind > static_cast<std::uint64_t>(Failure::Kind::stopped)) {
+      throw SimulationError("the report of a rank holds a failure of an unknown kind");
+    }
+    failure.kind = static_cast<Failure::Kind>(kind);
     failure.when = Time::picoseconds(static_cast<std::int64_t>(reader.number()));
     failure.text = reader.string();
   }

@@ -16,7 +16,10 @@ namespace proteus::engine {
 
 /// Why a rank could not go on.
 struct Failure {
-  bool output = false;  ///< OutputError, which has an exit status of its own
+  /// What is thrown in the end: SimulationError, or one of those that have an exit status of their own.
+  enum class Kind : std::uint8_t { simulation, output, stopped };
+
+  Kind kind = Kind::simulation;
   Time when;
   std::string text;
 };

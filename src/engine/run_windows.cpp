@@ -131,17 +131,19 @@ class WindowRun {
       try {
         step(*engine);
       } catch (const OutputError& error) {
-        fail(*engine, error.what(), true);
+        fail(*engine, error.what(), Failure::Kind::output);
+      } catch (const StoppedError& error) {
+        fail(*engine, error.what(), Failure::Kind::stopped);
       } catch (const std::exception& error) {
-        fail(*engine, error.what(), false);
+        fail(*engine, error.what(), Failure::Kind::simulation);
       } catch (...) {
-        fail(*engine, "unknown exception", false);
+        fail(*engine, "unknown exception", Failure::Kind::simulation);
       }
     }
   }
 
-  static void fail(Engine& engine, const std::string& text, bool output) {
-    engine.failure = Failure{.output = output, .when = engine.now(), .text = engine.context() + text};
+  static void fail(Engine& engine, const std::string& text, Failure::Kind kind) {
+    engine.failure = Failure{.kind = kind, .when = engine.now(), .text = engine.context() + text};
   }
 
   std::vector<Outcome> gather_outcomes() {
@@ -157,7 +159,7 @@ class WindowRun {
     try {
       return engine.outcome();
     } catch (const std::exception& error) {
-      fail(engine, error.what(), false);
+      fail(engine, error.what(), Failure::Kind::simulation);
       return engine.outcome();
     }
   }

@@ -35,6 +35,12 @@ class SimulationError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The simulation was told to stop before its end: exit status 75 (sysexits EX_TEMPFAIL).
+class StoppedError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// A file cannot be written or read: exit status 73 (sysexits EX_CANTCREAT).
 class OutputError : public std::runtime_error {
  public:

@@ -40,6 +40,7 @@ struct SimulateOptions {
 /// An experiment file, read, checked and with all names looked up in the catalog.
 struct Experiment {
   std::filesystem::path file;
+  std::filesystem::path model_file;  ///< the config.json of the model; empty where there is none
   model::TransformerConfig model;
   cluster::Cluster cluster;
   strategy::Strategy strategy;

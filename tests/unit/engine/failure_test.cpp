@@ -272,6 +272,17 @@ TEST(Failure, OutputErrorsOfHooksKeepTheirKind) {
   EXPECT_THROW(run_windows(engines, *transport, hooks), OutputError);
 }
 
+TEST(Failure, AStopOfOneRankIsAStopOfTheRun) {
+  Hooks hooks;
+  hooks.progress = [](int rank) -> std::int64_t {
+    if (rank == 1) throw StoppedError("asked to");
+    return 0;
+  };
+  auto engines = host_all(factory_of({Script{}, Script{}}), {0, 1}, kDelay, 2);
+  auto transport = make_in_process_transport(2);
+  EXPECT_THROW(run_windows(engines, *transport, hooks), StoppedError);
+}
+
 TEST(Failure, OfAPulseStopsAll) {
   Hooks hooks;
   hooks.pulse_due = [] { return true; };
