@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include "command.hpp"
 #include "heartbeat.hpp"
 #include "options.hpp"
@@ -21,6 +25,19 @@ engine::QueueKind queue_kind(const std::string& text) {
   if (text == "radix") return engine::QueueKind::radix;
   if (text == "binary") return engine::QueueKind::binary;
   throw UsageError("--queue takes radix or binary, not '" + text + "'");
+}
+
+void check_trace(const std::string& text) {
+  constexpr std::array<std::string_view, 4> levels{"none", "summary", "comm", "all"};
+  if (std::ranges::find(levels, text) == levels.end())
+    throw UsageError("--trace takes none, summary, comm or all, not '" + text + "'");
+}
+
+void check_seed(const std::string& text) {
+  constexpr std::size_t most_digits = 18;
+  const bool number = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  if (!number || text.size() > most_digits)
+    throw UsageError("--seed takes a whole number of at most 18 digits, not '" + text + "'");
 }
 
 /// Empty where the option is not there; it may not be empty where it is.
@@ -62,6 +79,8 @@ std::optional<SimulateSettings> parse_simulate_settings(const std::vector<std::s
   SimulateSettings settings;
   settings.experiment = values["EXPERIMENT"].as<std::string>();
   settings.overrides = all_of(values, "set");
+  if (values.contains("trace")) check_trace(values["trace"].as<std::string>());
+  if (values.contains("seed")) check_seed(values["seed"].as<std::string>());
   if (values.contains("trace")) settings.overrides.push_back("simulate.trace=" + values["trace"].as<std::string>());
   if (values.contains("seed")) settings.overrides.push_back("simulate.seed=" + values["seed"].as<std::string>());
   settings.output = file_name(values, "output");

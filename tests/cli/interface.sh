@@ -41,6 +41,12 @@ expect 0 ranks 2 "$PROTEUS" --version
 [[ $(grep -c '^Proteus ' stdout.txt) == 1 ]] || fail "every rank prints the version"
 expect 2 "$PROTEUS" simulate "$small" --partition random:x
 expect 2 "$PROTEUS" simulate "$small" --seed -1
+expect 2 "$PROTEUS" simulate "$small" --seed x
+grep -q -- "--seed takes a whole number" stderr.txt || fail "--seed x: $(cat stderr.txt)"
+expect 2 "$PROTEUS" simulate "$small" --trace x
+grep -q -- "--trace takes none, summary, comm or all" stderr.txt || fail "--trace x: $(cat stderr.txt)"
+expect 0 "$PROTEUS" compile "$small" --print tree --format json
+/usr/bin/python3 -c 'import json, sys; assert json.load(open("stdout.txt"))["strategy"]["mesh"]["tp"] == 2'
 expect 2 "$PROTEUS" simulate "$small" "$small"
 expect 2 "$PROTEUS" check "$small" -o run.h5
 expect 2 "$PROTEUS" diff run.h5
