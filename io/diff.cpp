@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "diff.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "diff_data.hpp"
 #include "hdf5_handle.hpp"
-#include "proteus/io/timeline.hpp"
 
 namespace proteus::io {
 namespace {
@@ -118,11 +120,14 @@ std::string unit_of(hid_t object) {
 
 class Comparison {
  public:
-  Comparison(const std::filesystem::path& a, const std::filesystem::path& b, std::size_t limit)
-      : a_(a.string()), b_(b.string()), limit_(limit) {}
+  Comparison(const std::filesystem::path& a, const std::filesystem::path& b, std::size_t limit,
+             const ReadObserver& observer)
+      : a_(a.string()), b_(b.string()), limit_(std::max<std::size_t>(limit, 1)), observer_(observer) {}
 
   std::vector<Difference> run() {
+    reads(a_, "");
     Hdf5File left = open(a_);
+    reads(b_, "");
     Hdf5File right = open(b_);
     Hdf5Object a(hdf5_check(H5Oopen(left.get(), "/", H5P_DEFAULT), "read " + a_));
     Hdf5Object b(hdf5_check(H5Oopen(right.get(), "/", H5P_DEFAULT), "read " + b_));
@@ -134,6 +139,18 @@ class Comparison {
  private:
   static Hdf5File open(const std::string& file) {
     return Hdf5File(hdf5_check(H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), "read " + file));
+  }
+
+  void reads(const std::string& file, const std::string& path) const {
+    if (observer_) observer_(file, path);
+  }
+  DataSource watched(DataSource source, const std::string& file, const std::string& path) const {
+    source.read = [this, read = std::move(source.read), &file, &path](hid_t type, const std::vector<hsize_t>& first,
+                                                                      const std::vector<hsize_t>& count, void* values) {
+      reads(file, path);
+      read(type, first, count, values);
+    };
+    return source;
   }
 
   bool full() const { return differences_.size() >= limit_; }
@@ -177,6 +194,7 @@ class Comparison {
   }
 
   void compare_links(hid_t a, hid_t b, const std::string& name, const std::string& path, int depth) {
+    reads(a_ + " or " + b_, path);
     H5L_info_t left;
     H5L_info_t right;
     hdf5_check(H5Lget_info(a, name.c_str(), &left, H5P_DEFAULT), "read link " + path);
@@ -236,8 +254,8 @@ class Comparison {
       return;
     }
     std::vector<hsize_t> shape = shape_of(space_a.get());
-    std::string what =
-        compare_data(dataset_source(a, type_a.get(), shape), dataset_source(b, type_a.get(), shape), unit_of(a));
+    std::string what = compare_data(watched(dataset_source(a, type_a.get(), shape), a_, path),
+                                    watched(dataset_source(b, type_a.get(), shape), b_, path), unit_of(a));
     if (!what.empty()) {
       add(path, what);
     }
@@ -259,8 +277,8 @@ class Comparison {
         continue;
       }
       std::vector<hsize_t> shape = shape_of(space_a.get());
-      std::string what = compare_data(attribute_source(mine.get(), type_a.get(), shape),
-                                      attribute_source(other.get(), type_a.get(), shape), "");
+      std::string what = compare_data(watched(attribute_source(mine.get(), type_a.get(), shape), a_, full_name),
+                                      watched(attribute_source(other.get(), type_a.get(), shape), b_, full_name), "");
       if (!what.empty()) {
         add(full_name, what);
       }
@@ -270,15 +288,16 @@ class Comparison {
   std::string a_;
   std::string b_;
   std::size_t limit_;
+  const ReadObserver& observer_;
   std::vector<Difference> differences_;
 };
 
 }  // namespace
 
 std::vector<Difference> diff_timelines(const std::filesystem::path& a, const std::filesystem::path& b,
-                                       std::size_t limit) {
+                                       std::size_t limit, const ReadObserver& observer) {
   Hdf5Quiet quiet;
-  return Comparison(a, b, limit).run();
+  return Comparison(a, b, limit, observer).run();
 }
 
 }  // namespace proteus::io

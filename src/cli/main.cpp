@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -11,6 +12,7 @@
 #include <iostream>
 #include <iterator>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -89,9 +91,14 @@ int with_output_written(int status) {
   return exit_cannot_write;
 }
 
-/// Every rank finds the same error; one of them tells it.
+/// Every rank finds the same error; one of them tells it, and the others let it: a launcher ends all ranks as soon as
+/// the first of them has failed.
 int report(const std::exception& error, int status) {
-  if (rank_from_environment() == 0) std::cerr << "proteus: error: " << error.what() << "\n";
+  if (rank_from_environment() == 0) {
+    std::cerr << "proteus: error: " + std::string(error.what()) + "\n";
+  } else {
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
   return status;
 }
 

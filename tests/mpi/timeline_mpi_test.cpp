@@ -6,6 +6,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "../../io/diff.hpp"
 #include "../unit/io/timeline_job.hpp"
 #include "proteus/base/error.hpp"
 #include "proteus/io/timeline.hpp"

@@ -67,15 +67,4 @@ class TimelineWriter final : public executor::RowSink {
   std::unique_ptr<Implementation> implementation_;
 };
 
-/// One place where two timelines differ.
-struct Difference {
-  std::string path;  ///< "/timeline/start"
-  std::string what;  ///< "3 of 4096 values differ, first at row 17: 12 ps against 13 ps"
-};
-
-/// Compares names, types, shapes, attributes and data of two files outside /engine. Empty: equal. At most `limit`
-/// entries. Throws OutputError where a file cannot be read.
-std::vector<Difference> diff_timelines(const std::filesystem::path& a, const std::filesystem::path& b,
-                                       std::size_t limit = 20);
-
 }  // namespace proteus::io

@@ -5,6 +5,7 @@
 #include <functional>
 #include <numeric>
 
+#include "diff.hpp"
 #include "hdf5_reading.hpp"
 #include "proteus/base/error.hpp"
 #include "proteus/io/timeline.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "diff.hpp"
 #include "proteus/io/event_counts.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "diff.hpp"
 #include "proteus/io/timeline.hpp"
 
 #include <gmock/gmock.h>

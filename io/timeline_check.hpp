@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+
+#include "diff.hpp"
+
+namespace proteus::io {
+
+/// Whether the run of a timeline has ended. Checks that everything has the type, the shape and the place that
+/// docs/trace-format.md says, so that whoever reads it reads no more than there is. Throws InputError with the place
+/// that is otherwise, OutputError where HDF5 cannot read it.
+bool check_timeline(const std::filesystem::path& file, const ReadObserver& observer);
+
+}  // namespace proteus::io
