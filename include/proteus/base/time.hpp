@@ -18,8 +18,8 @@ class Time {
   static constexpr Time zero() { return Time{0}; }
   static constexpr Time infinity() { return Time{std::numeric_limits<std::int64_t>::max()}; }
 
-  /// Round to the nearest picosecond; infinity from half of what is counted, so that two can be added. Use them on differences of time, once per
-  /// result.
+  /// Round to the nearest picosecond; infinity from half of what is counted, so that two can be added. Use them on
+  /// differences of time, once per result.
   static Time seconds(double value) { return rounded(value * 1e12); }
   static Time microseconds(double value) { return rounded(value * 1e6); }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "diff.hpp"
 #include "proteus/io/timeline.hpp"
+#include "diff.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/wait.h>
