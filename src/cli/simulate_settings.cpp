@@ -43,7 +43,7 @@ void check_seed(const std::string& text) {
 /// Empty where the option is not there; it may not be empty where it is.
 std::string file_name(const po::variables_map& values, const std::string& option) {
   if (!values.contains(option)) return "";
-  const auto name = values[option].as<std::string>();
+  auto name = values[option].as<std::string>();
   if (name.empty()) throw UsageError("--" + option + " takes the name of a file, not ''");
   return name;
 }
