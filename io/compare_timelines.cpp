@@ -155,18 +155,6 @@ void read_and_compare(const std::filesystem::path& a, const std::filesystem::pat
   ::_exit(0);
 }
 
-void expect_file(const std::filesystem::path& file) {
-  std::error_code failure;
-  const std::filesystem::file_status status = std::filesystem::status(file, failure);
-  if (!std::filesystem::exists(status)) throw InputError({file.string(), 0, 0}, "", failure.message(), "a timeline");
-  if (!std::filesystem::is_regular_file(status)) {
-    throw InputError({file.string(), 0, 0}, "", "is no regular file", "a timeline");
-  }
-  if (::access(file.c_str(), R_OK) != 0) {
-    throw InputError({file.string(), 0, 0}, "", std::strerror(errno), "a timeline");
-  }
-}
-
 [[noreturn]] void throw_system_error(const char* what) { throw std::system_error(errno, std::system_category(), what); }
 
 /// How the process that reads came to an end that it did not tell.
@@ -181,8 +169,8 @@ std::string end_of(int status) {
 
 TimelineComparison compare_timelines(const std::filesystem::path& a, const std::filesystem::path& b,
                                      std::size_t limit) {
-  expect_file(a);
-  expect_file(b);
+  expect_regular_file(a, "");
+  expect_regular_file(b, "");
   int ends[2] = {};
   if (::pipe2(ends, O_CLOEXEC) != 0) throw_system_error("cannot compare in another process");
   const pid_t child = ::fork();

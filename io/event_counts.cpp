@@ -8,6 +8,7 @@
 
 #include "event_counts_hdf5.hpp"
 #include "proteus/base/error.hpp"
+#include "timeline_check.hpp"
 #include "timeline_file.hpp"
 #include "timeline_hdf5.hpp"
 #include "yaml_parse.hpp"
@@ -155,8 +156,10 @@ void write_event_counts(hid_t file, const EventCounts& counts) {
 
 std::vector<double> measured_events(const std::filesystem::path& file, const ExpectedRun& expected) {
   const Hdf5Quiet quiet;
+  expect_regular_file(file, key);
   Earlier run;
   try {
+    check_timeline(file, [](const std::string&, const std::string&) {});
     run = read_counts(file);
   } catch (const OutputError& error) {
     throw InputError({file.string(), 0, 0}, key, error.what(), wanted);

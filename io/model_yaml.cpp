@@ -69,7 +69,7 @@ model::TransformerConfig read_model(const YamlItem& item, const fs::path& catalo
   model::TransformerConfig config;
   config.name = map.text_or("label", "inline");
   config.where = item.where();
-  constexpr std::int64_t kMostLayers = 16384;  // ten times the deepest there are; compiling is not linear in them
+  constexpr std::int64_t kMostLayers = 16384;  // the time of compiling is not linear in them
   config.layers = map.at("layers").integer(1, kMostLayers);
   config.hidden = map.at("hidden").integer(1, kLargest);
   config.heads = map.at("heads").integer(1, kLargest);

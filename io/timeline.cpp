@@ -134,7 +134,7 @@ TimelineWriter::TimelineWriter(const TimelineOptions& options, const TimelineHea
     self.ranks.together([&] {
       if (self.ranks.first()) {
         self.output.emplace(options.file);
-        self.output->keep_part(true);
+        self.output->keep_part(true);  // of a run that is stopped or fails; where writing fails, see write()
       }
     });
     self.alone([&] { create_timeline_file(self.part(), options, header, job, self.layout); });

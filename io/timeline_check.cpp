@@ -3,10 +3,14 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "hdf5_handle.hpp"
@@ -215,6 +219,18 @@ class Check {
 };
 
 }  // namespace
+
+void expect_regular_file(const std::filesystem::path& file, const std::string& key) {
+  std::error_code failure;
+  const std::filesystem::file_status status = std::filesystem::status(file, failure);
+  if (!std::filesystem::exists(status)) throw InputError({file.string(), 0, 0}, key, failure.message(), "a timeline");
+  if (!std::filesystem::is_regular_file(status)) {
+    throw InputError({file.string(), 0, 0}, key, "is no regular file", "a timeline");
+  }
+  if (::access(file.c_str(), R_OK) != 0) {
+    throw InputError({file.string(), 0, 0}, key, std::strerror(errno), "a timeline");
+  }
+}
 
 bool check_timeline(const std::filesystem::path& file, const ReadObserver& observer) {
   const Hdf5Quiet quiet;

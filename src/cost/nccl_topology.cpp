@@ -53,11 +53,14 @@ double NcclTopology::nic_share() const {
 }
 
 double NcclTopology::pair_bandwidth() const {
-  if (node_.nvlink_domain == 1 && node_.pcie_bandwidth.value > 0) {
-    return std::min(node_.pcie_bandwidth.value, node_.intra_bandwidth.value);
-  }
+  if (node_.nvlink_domain == 1) return beside_nvlink();
   if (node_.nvlink_domain < 3 || node_.nvswitch) return node_.intra_bandwidth.value;
   return node_.intra_bandwidth.value / (node_.nvlink_domain - 1);
+}
+
+double NcclTopology::beside_nvlink() const {
+  const double ports = node_.intra_bandwidth.value;
+  return node_.pcie_bandwidth.value > 0 ? std::min(ports, node_.pcie_bandwidth.value) : ports;
 }
 
 Channels NcclTopology::inside(const Group& group) const {
@@ -74,9 +77,7 @@ Channels NcclTopology::inside(const Group& group) const {
     }
     return {ports, link / kGiga, 0};
   }
-  const double pcie = node_.pcie_bandwidth.value;
-  const double total = pcie > 0 ? std::min(pcie, node_.intra_bandwidth.value) : node_.intra_bandwidth.value;
-  return {parameters_.pcie_channels, total / parameters_.pcie_channels / kGiga, 0};
+  return {parameters_.pcie_channels, beside_nvlink() / parameters_.pcie_channels / kGiga, 0};
 }
 
 Channels NcclTopology::between(const Group& group) const {

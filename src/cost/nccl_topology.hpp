@@ -38,6 +38,9 @@ class NcclTopology {
 
   /// Nominal bytes/s between two GPUs of a node.
   double pair_bandwidth() const;
+  /// Of a GPU towards those that NVLink does not join it with: PCIe, where the node has some that is slower than its
+  /// ports.
+  double beside_nvlink() const;
   /// Bytes/s that one GPU has of the node's NICs.
   double nic_share() const;
   double intra_bandwidth() const { return node_.intra_bandwidth.value; }

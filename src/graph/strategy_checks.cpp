@@ -63,9 +63,10 @@ void check_lowered(const strategy::Strategy& strategy, const strategy::Mesh& mes
 void check_overlap(const LoweringContext& context) {
   const strategy::Strategy& strategy = context.input.strategy;
   if (!strategy.overlap_gradient_reduction || reduces_in_backward(context)) return;
-  throw InputError(strategy.where, "strategy.overlap_grad_reduce",
-                   "the rules of " + context.input.runtime.name + " reduce gradients behind the backward pass",
-                   "false, or a runtime whose rule for role gradient has issue_after: ready");
+  throw InputError(strategy.where, "strategy",
+                   "gradients shall be reduced during the backward pass, but the rules of " +
+                       context.input.runtime.name + " reduce gradients behind it",
+                   "no overlap, or a runtime whose rule for role gradient has issue_after: ready");
 }
 
 void check_chunks(const LoweringContext& context, const strategy::Stages& stages) {

@@ -66,7 +66,10 @@ expect 2 ranks 2 "$PROTEUS" simulate "$job" --partition-from counted.h5
 grep -q 'cluster.nodes is 8 there and 2 here' stderr.txt || fail "the other cluster is not named: $(cat stderr.txt)"
 expect 2 "$PROTEUS" partition "$job" --ranks 2 --partition-from counted.h5
 refused 'exclude each other' --partition-from counted.h5 --fold exact
-refused 'cannot open it' --partition-from missing.h5
+refused 'missing.h5: partition-from: No such file' --partition-from missing.h5
+mkfifo pipe
+refused 'is no regular file' --partition-from pipe
+rm pipe
 refused 'cannot open it' --partition-from "$job"
 "$PROTEUS" simulate "$job" "${spread[@]}" --fold exact -o folded.h5 > folded.txt
 "$PROTEUS" diff folded.h5 counted.h5 || fail "counts make a folded run differ"

@@ -107,6 +107,21 @@ TEST(CommunicationCost, MeshesWithoutSwitchesAndPcieNodes) {
   EXPECT_NEAR(bus_bandwidth(slow, size, 8), 12, 0.5);
 }
 
+TEST(CommunicationCost, WithoutNvlinkOnlyPcieIsLeft) {
+  cluster::Cluster apart = test::dgx_a100();
+  const std::int64_t size = 16384 * kMebi;
+  const auto pair = [&] {
+    return make_communication_cost(apart, test::catalog())->collective(Collective::send_receive, {size}, {2, 1, 2});
+  };
+  const double with_nvlink = microseconds(pair(), size);
+  apart.node.nvlink_domain = 1;
+  apart.node.pcie_bandwidth = {25e9};
+  const CollectiveCost reduce =
+      make_communication_cost(apart, test::catalog())->collective(Collective::all_reduce, {size}, {8, 1, 8});
+  EXPECT_NEAR(bus_bandwidth(reduce, size, 8), 25, 1);
+  EXPECT_GT(microseconds(pair(), size), 5 * with_nvlink);
+}
+
 TEST(CommunicationCost, RackWideNvlinkCountsAsOneNode) {
   cluster::Cluster rack = test::dgx_h100("2.23");
   rack.node.gpus = 4;

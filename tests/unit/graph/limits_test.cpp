@@ -90,7 +90,7 @@ TEST_F(StageAxis, AnOverlapThatTheRuntimeNeverMakesIsRefused) {
   behind.match.role = strategy::Role::gradient;
   behind.effect.issue_after = "backward";
   runtime_.rules.push_back(behind);
-  EXPECT_THAT(error([](auto&) {}), HasSubstr("reduce gradients behind the backward pass"));
+  EXPECT_THAT(error([](auto&) {}), HasSubstr("reduce gradients behind it"));
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ TEST_F(EventCountsTest, OfAnotherExperimentAreRefusedWithWhatDiffers) {
 
 TEST_F(EventCountsTest, FilesWithoutThemAreRefused) {
   EXPECT_THAT(error(run(false), islands_, config), HasSubstr("it has no /engine/process_events"));
-  EXPECT_THAT(error(scratch_ / "missing.h5", islands_, config), HasSubstr("cannot open it"));
+  EXPECT_THAT(error(scratch_ / "missing.h5", islands_, config), HasSubstr("No such file"));
   std::ofstream(scratch_ / "text.h5") << "no timeline";
   EXPECT_THAT(error(scratch_ / "text.h5", islands_, config), HasSubstr("cannot open it"));
 }
