@@ -37,7 +37,7 @@ Experiment read_experiment(const std::filesystem::path& file, const std::vector<
   experiment.model = read_model(map.at("model"), catalog, file.parent_path());
   experiment.cluster = read_cluster(map.at("cluster"), catalog);
   const std::int64_t devices = experiment.cluster.devices();
-  StrategySection section = read_strategy(map.at("strategy"), catalog, devices, experiment.model.layers);
+  StrategySection section = read_strategy(map.at("strategy"), catalog, devices, experiment.model.layers());
   experiment.strategy = std::move(section.strategy);
   experiment.runtime = std::move(section.runtime);
   if (auto simulate = map.get("simulate")) experiment.simulate = read_simulate(*simulate, devices);

@@ -128,7 +128,7 @@ void describe(const CompileInput& input, const model::Graph& graph, std::int64_t
   // Forward, gradient of the inputs and gradient of the weights (or of the second operand) cost the same each.
   job.model_flops_per_iteration = 3 * flops * static_cast<double>(micro_batches);
   job.samples_per_iteration = input.strategy.global_batch;
-  job.tokens_per_iteration = input.strategy.global_batch * input.model.seq_len;
+  job.tokens_per_iteration = input.strategy.global_batch * input.model.tokens_per_sample();
   auto peak = input.cluster.node.gpu.peak.find(input.strategy.type);
   if (peak == input.cluster.node.gpu.peak.end()) {
     throw InputError(
@@ -161,8 +161,8 @@ Job compile_within_limits(const CompileInput& input) {
                      "a multiple of it");
   }
   const std::int64_t micro_batches = strategy.global_batch / (strategy.micro_batch * replicas);
-  const model::Graph graph = model::build_transformer(
-      input.model, {strategy.micro_batch * replicas, vocab_multiple(input, mesh), strategy.type});
+  const model::Graph graph =
+      input.model.build({strategy.micro_batch * replicas, vocab_multiple(input, mesh), strategy.type});
   check_elements(graph);
   const auto plans = strategy::plan(graph, strategy, mesh);
   check_stage_axis(strategy, mesh);

@@ -2,60 +2,39 @@
 #include <string>
 #include <utility>
 
-#include "proteus/model/graph.hpp"
+#include "graph_builder.hpp"
 
 namespace proteus::model {
 namespace {
 
-/// Adds ops and tensors in topological order. Dims of activations are always [batch, seq, ...].
-class Builder {
+/// Dims of activations are always [batch, seq, ...].
+class TransformerBuilder : private GraphBuilder {
  public:
-  Builder(const TransformerConfig& config, const GraphOptions& options)
-      : config_(config),
+  TransformerBuilder(const TransformerConfig& config, const GraphOptions& options)
+      : GraphBuilder(options.type),
+        config_(config),
         options_(options),
         batch_{"batch", options.batch, DimKind::parallel},
         seq_{"seq", config.seq_len, DimKind::parallel} {
     const std::int64_t multiple = options.vocab_multiple;
     vocab_ = (config.vocab + multiple - 1) / multiple * multiple;
-    graph_.layers = config.layers;
   }
 
   Graph build() && {
     TensorId x = embeddings();
-    for (layer_ = 0; layer_ < config_.layers; ++layer_) x = layer(x);
-    layer_ = -1;
+    for (layer_ = 0; layer_ < config_.layers; ++layer_) {
+      enter_layer(layer_);
+      x = layer(x);
+    }
+    leave_layers();
     head(x);
-    return std::move(graph_);
+    return std::move(*this).take(config_.layers);
   }
 
  private:
-  TensorId tensor(std::string name, std::vector<std::int64_t> extents, DataType type, bool parameter = false) {
-    graph_.tensors.push_back({std::move(name), std::move(extents), type, parameter, no_op});
-    return static_cast<TensorId>(graph_.tensors.size() - 1);
-  }
-
-  TensorId parameter(const std::string& name, std::vector<std::int64_t> extents) {
-    return tensor(name, std::move(extents), options_.type, true);
-  }
-
-  /// Appends `op` with one output that runs along `output_dims`; returns the output.
-  TensorId add(Op op, const std::vector<int>& output_dims, DataType type) {
-    std::vector<std::int64_t> extents;
-    for (int dim : output_dims) extents.push_back(op.dims[static_cast<std::size_t>(dim)].size);
-    op.layer = static_cast<int>(layer_);
-    TensorId out = tensor(op.path + ".out", std::move(extents), type);
-    op.outputs = {{out, output_dims}};
-    graph_.tensors[out].producer = static_cast<OpId>(graph_.ops.size());
-    graph_.ops.push_back(std::move(op));
-    return out;
-  }
-
   std::string in_layer(const std::string& name) const { return "layers[" + std::to_string(layer_) + "]." + name; }
 
-  Dim along(const char* name, std::int64_t size, DimKind kind = DimKind::parallel) const { return {name, size, kind}; }
-
   TensorId embeddings() {
-    layer_ = -1;
     table_ = parameter("embedding.word.weight", {vocab_, config_.hidden});
     Op gather;
     gather.path = "embedding.word";
@@ -97,9 +76,9 @@ class Builder {
     op.path = path;
     op.kind = OpKind::linear;
     op.dims = {batch_, seq_, along("in", in, DimKind::sum), along("out", out), along("width", width, DimKind::opaque)};
-    const bool heads_input = graph_.tensors[x].extents.size() == 4;
+    const bool heads_input = extents(x).size() == 4;
     op.inputs = {{x, heads_input ? std::vector<int>{0, 1, 2, 5} : std::vector<int>{0, 1, 2}}};
-    op.dims.push_back(along("in_width", heads_input ? graph_.tensors[x].extents[3] : 1, DimKind::opaque));
+    op.dims.push_back(along("in_width", heads_input ? extents(x)[3] : 1, DimKind::opaque));
     op.parameters = {{weight, {2, 3, 4, 5}}};
     if (bias) {
       op.parameters.push_back({parameter(path + ".bias", {out, width}), {3, 4}});
@@ -111,8 +90,8 @@ class Builder {
 
   TensorId linear(const std::string& path, TensorId x, std::int64_t in, std::int64_t out, std::int64_t width,
                   bool bias) {
-    const bool heads_input = graph_.tensors[x].extents.size() == 4;
-    const std::int64_t in_width = heads_input ? graph_.tensors[x].extents[3] : 1;
+    const bool heads_input = extents(x).size() == 4;
+    const std::int64_t in_width = heads_input ? extents(x)[3] : 1;
     return linear(path, x, in, out, width, bias, parameter(path + ".weight", {in, out, width, in_width}));
   }
 
@@ -226,14 +205,9 @@ class Builder {
 
   /// [batch, seq, heads, group * head_dim]
   TensorId context_output(Op op) {
-    op.layer = static_cast<int>(layer_);
-    TensorId out =
-        tensor(op.path + ".out", {options_.batch, config_.seq_len, op.dims[2].size, op.dims[3].size * config_.head_dim},
-               options_.type);
-    op.outputs = {{out, {0, 1, 2, 5}}};
-    graph_.tensors[out].producer = static_cast<OpId>(graph_.ops.size());
-    graph_.ops.push_back(std::move(op));
-    return out;
+    const std::vector<std::int64_t> extents{options_.batch, config_.seq_len, op.dims[2].size,
+                                            op.dims[3].size * config_.head_dim};
+    return add_shaped(std::move(op), {0, 1, 2, 5}, extents, options_.type);
   }
 
   void head(TensorId x) {
@@ -282,7 +256,6 @@ class Builder {
 
   const TransformerConfig& config_;
   GraphOptions options_;
-  Graph graph_;
   Dim batch_;
   Dim seq_;
   std::int64_t vocab_ = 0;
@@ -293,7 +266,7 @@ class Builder {
 }  // namespace
 
 Graph build_transformer(const TransformerConfig& config, const GraphOptions& options) {
-  return Builder(config, options).build();
+  return TransformerBuilder(config, options).build();
 }
 
 }  // namespace proteus::model

@@ -36,8 +36,9 @@ TEST(RandomExperiments, AreOftenAcceptedAndCoverStrategiesAndHardware) {
     count("jitter", e.simulate.compute_jitter > 0);
     count("delays", !e.simulate.delays.empty());
     count("fair-share", e.simulate.network == "fair-share");
-    count("grouped queries", e.model.kv_heads < e.model.heads);
-    count("tied embeddings", e.model.tied_embeddings);
+    const auto& sizes = std::get<model::TransformerConfig>(e.model.family);
+    count("grouped queries", sizes.kv_heads < sizes.heads);
+    count("tied embeddings", sizes.tied_embeddings);
     count("fp16", e.strategy.type == DataType::fp16);
     count("a node of " + e.cluster.node.gpu.architecture, true);
     count("runtime " + e.runtime.name, true);

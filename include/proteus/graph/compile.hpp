@@ -5,14 +5,14 @@
 #include "proteus/cost/communication_cost.hpp"
 #include "proteus/cost/compute_cost.hpp"
 #include "proteus/graph/program.hpp"
-#include "proteus/model/transformer.hpp"
+#include "proteus/model/model.hpp"
 #include "proteus/strategy/runtime.hpp"
 #include "proteus/strategy/strategy.hpp"
 
 namespace proteus::graph {
 
 struct CompileInput {
-  const model::TransformerConfig& model;
+  const model::Model& model;
   const cluster::Cluster& cluster;
   const strategy::Strategy& strategy;
   const strategy::Runtime& runtime;

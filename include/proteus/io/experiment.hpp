@@ -9,7 +9,7 @@
 
 #include "proteus/base/time.hpp"
 #include "proteus/cluster/cluster.hpp"
-#include "proteus/model/transformer.hpp"
+#include "proteus/model/model.hpp"
 #include "proteus/strategy/runtime.hpp"
 #include "proteus/strategy/strategy.hpp"
 
@@ -41,7 +41,7 @@ struct SimulateOptions {
 struct Experiment {
   std::filesystem::path file;
   std::filesystem::path model_file;  ///< the config.json of the model; empty where there is none
-  model::TransformerConfig model;
+  model::Model model;
   cluster::Cluster cluster;
   strategy::Strategy strategy;
   strategy::Runtime runtime;

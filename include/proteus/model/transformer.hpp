@@ -2,9 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-
-#include "proteus/base/error.hpp"
 
 namespace proteus::model {
 
@@ -16,7 +13,6 @@ enum class AttentionKernel : std::uint8_t { unfused, flash };
 /// A decoder-only transformer language model: what catalog/models/*.yaml, an inline `model:` or a Hugging Face
 /// config.json says.
 struct TransformerConfig {
-  std::string name;  ///< e.g. "gpt3-175b"
   std::int64_t layers = 0;
   std::int64_t hidden = 0;
   std::int64_t heads = 0;     ///< query heads
@@ -32,8 +28,6 @@ struct TransformerConfig {
   bool bias = true;             ///< linear layers carry a bias
   bool dropout = false;         ///< dropout on attention probabilities and on both residual branches
   bool tied_embeddings = true;  ///< the language-model head uses the word embedding's weight
-  std::string source;           ///< paper and table, or file
-  SourceLocation where;         ///< of `model:` in the user's file, for later errors
 };
 
 }  // namespace proteus::model

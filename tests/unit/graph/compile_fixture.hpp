@@ -36,7 +36,6 @@ class FlatCommunication final : public cost::CommunicationCost {
 class Compile : public testing::Test {
  protected:
   Compile() {
-    model_.name = "small";
     model_.layers = 8;
     model_.hidden = 1024;
     model_.heads = model_.kv_heads = 16;
@@ -58,7 +57,12 @@ class Compile : public testing::Test {
   Job compile(std::int64_t nodes) {
     cluster_.nodes = static_cast<int>(nodes);
     const strategy::Strategy strategy = strategy::megatron(options_, cluster_.devices(), model_.layers);
-    return graph::compile({model_, cluster_, strategy, runtime_, compute_, communication_, 1});
+    return compile(strategy);
+  }
+
+  Job compile(const strategy::Strategy& strategy, int iterations = 1) const {
+    const model::Model model{"small", "", {}, model_};
+    return graph::compile({model, cluster_, strategy, runtime_, compute_, communication_, iterations});
   }
 
   /// Sends and receives go out in one batch and are waited for, as Megatron-LM does in 1F1B.

@@ -44,7 +44,7 @@ TEST_F(Limits, ARunEndsBeforeTheClock) {
   const strategy::Strategy strategy = strategy::megatron(options_, 16, model_.layers);
   cluster_.nodes = 2;
   try {
-    graph::compile({model_, cluster_, strategy, runtime_, compute_, communication_, 1'000'000});
+    compile(strategy, 1'000'000);
     FAIL();
   } catch (const InputError& problem) {
     EXPECT_THAT(problem.what(), HasSubstr("simulate: stage 0 computes"));
@@ -60,7 +60,7 @@ class StageAxis : public Compile {
     strategy::Strategy strategy = strategy::megatron(options_, cluster_.devices(), model_.layers);
     change(strategy);
     try {
-      graph::compile({model_, cluster_, strategy, runtime_, compute_, communication_, 1});
+      compile(strategy);
     } catch (const InputError& problem) {
       return problem.what();
     }

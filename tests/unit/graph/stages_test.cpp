@@ -20,7 +20,7 @@ class UserStages : public Compile {
     cluster_.nodes = 1;
     strategy::Strategy strategy = strategy::megatron(options_, cluster_.devices(), model_.layers);
     strategy.stages.chunks = chunks;
-    return graph::compile({model_, cluster_, strategy, runtime_, compute_, communication_, 1});
+    return compile(strategy);
   }
 
   std::string error_of(const Chunks& chunks) {
@@ -66,11 +66,11 @@ TEST_F(UserStages, LayersThatDoNotDivideNeedADeal) {
   cluster_.nodes = 1;
   strategy::Strategy strategy = strategy::megatron(options_, 8, 8);
   model_.layers = 9;
-  EXPECT_THROW(graph::compile({model_, cluster_, strategy, runtime_, compute_, communication_, 1}), InputError);
+  EXPECT_THROW(compile(strategy), InputError);
   strategy.stages.chunks = {{"embedding", "layers[0:2]"}};
   for (int layer = 2; layer < 8; ++layer) strategy.stages.chunks.push_back({"layers." + std::to_string(layer)});
   strategy.stages.chunks.push_back({"layers[8]", "head"});
-  EXPECT_EQ(graph::compile({model_, cluster_, strategy, runtime_, compute_, communication_, 1}).programs.size(), 8u);
+  EXPECT_EQ(compile(strategy).programs.size(), 8u);
 }
 
 TEST_F(UserStages, AResidualMayCrossAStageBorder) {

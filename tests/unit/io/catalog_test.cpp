@@ -73,7 +73,8 @@ TEST_F(CatalogEntries, EveryModelReads) {
     const Experiment e =
         read("model: " + name + "\n" + kCluster + "strategy: {preset: megatron, tp: 8, global_batch: 32}\n");
     EXPECT_EQ(e.model.name, name);
-    EXPECT_EQ(e.model.hidden, e.model.heads * e.model.head_dim) << name;
+    const auto& sizes = std::get<model::TransformerConfig>(e.model.family);
+    EXPECT_EQ(sizes.hidden, sizes.heads * sizes.head_dim) << name;
   }
 }
 
@@ -82,7 +83,8 @@ TEST_F(CatalogEntries, MegatronModelsHaveTheSizesOfTheirNames) {
   const std::vector<std::pair<std::string, double>> models = {
       {"megatron-22b", 22e9}, {"megatron-175b", 175e9}, {"megatron-530b", 530e9}, {"megatron-1t", 1e12}};
   for (const auto& [name, parameters] : models) {
-    const auto m = read("model: " + name + "\n" + kCluster + kStrategy, {"strategy.pp=1"}).model;
+    const Experiment e = read("model: " + name + "\n" + kCluster + kStrategy, {"strategy.pp=1"});
+    const auto& m = std::get<model::TransformerConfig>(e.model.family);
     const auto h = static_cast<double>(m.hidden);
     const double count = 12.0 * static_cast<double>(m.layers) * h * h + static_cast<double>(m.vocab) * h;
     EXPECT_NEAR(count / parameters, 1, 0.02) << name;

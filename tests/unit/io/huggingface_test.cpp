@@ -18,7 +18,9 @@ class HuggingFace : public test::ExperimentFiles {
  protected:
   model::TransformerConfig model(const std::string& json, const std::string& more = "") const {
     write(json, "config.json");
-    return read("model: {file: config.json" + more + "}\n" + kCluster + kStrategy).model;
+    const model::Model found = read("model: {file: config.json" + more + "}\n" + kCluster + kStrategy).model;
+    EXPECT_EQ(found.name, "config");
+    return std::get<model::TransformerConfig>(found.family);
   }
   std::string problem(const std::string& json, const std::string& more = "") const {
     write(json, "config.json");
@@ -38,7 +40,6 @@ const std::string kLlama = R"({
 
 TEST_F(HuggingFace, Llama) {
   const model::TransformerConfig m = model(kLlama, ", seq_len: 8192");
-  EXPECT_EQ(m.name, "config");
   EXPECT_EQ(m.layers, 16);
   EXPECT_EQ(m.hidden, 2048);
   EXPECT_EQ(m.heads, 32);
@@ -100,7 +101,7 @@ TEST_F(HuggingFace, CollectedConfigurationsReadOrAreRefused) {
     try {
       const std::string model = "model: {file: \"" + file.path().string() + "\", seq_len: 1024}\n";
       const Experiment e = read(model + kCluster + kStrategy);
-      EXPECT_GT(e.model.layers, 0);
+      EXPECT_GT(e.model.layers(), 0);
       ++good;
     } catch (const InputError& problem) {
       EXPECT_EQ(std::string(problem.what()).find('\n'), std::string::npos);

@@ -20,12 +20,16 @@ namespace fs = std::filesystem;
 
 using Reader = test::ExperimentFiles;
 
+const model::TransformerConfig& transformer(const Experiment& e) {
+  return std::get<model::TransformerConfig>(e.model.family);
+}
+
 TEST_F(Reader, ReadsAnExperimentFromNames) {
   const Experiment e = read(kModel + kCluster + kStrategy + "simulate: {iterations: 3, trace: comm, seed: 7}\n");
   EXPECT_EQ(e.model.name, "gpt2-117m");
-  EXPECT_EQ(e.model.layers, 12);
-  EXPECT_EQ(e.model.kv_heads, 12);
-  EXPECT_EQ(e.model.head_dim, 64);
+  EXPECT_EQ(e.model.layers(), 12);
+  EXPECT_EQ(transformer(e).kv_heads, 12);
+  EXPECT_EQ(transformer(e).head_dim, 64);
   EXPECT_EQ(e.model.where.line, 1);
   EXPECT_EQ(e.cluster.name, "dgx-a100-80g");
   EXPECT_EQ(e.cluster.devices(), 16);
@@ -46,7 +50,7 @@ TEST_F(Reader, JsonIsRead) {
   const Experiment e = read(
       "{\"model\": {\"name\": \"gpt2-117m\", \"layers\": 24},\n\t\"cluster\": {\"name\": \"dgx-h100\", \"nodes\": 1},\n"
       "\t\"strategy\": {\"preset\": \"megatron\", \"tp\": 8, \"sequence_parallel\": true, \"global_batch\": 8}}");
-  EXPECT_EQ(e.model.layers, 24);
+  EXPECT_EQ(e.model.layers(), 24);
   EXPECT_EQ(e.cluster.node.gpu.name, "H100_SXM5_80");
 }
 
@@ -64,10 +68,10 @@ TEST_F(Reader, FieldsOfCatalogEntriesAreOverriddenDeeply) {
 
 TEST_F(Reader, CommandLineOverridesFileOverridesCatalog) {
   const std::string text = "model: {name: gpt2-117m, seq_len: 512}\n" + kCluster + kStrategy;
-  EXPECT_EQ(read(text).model.seq_len, 512);
+  EXPECT_EQ(read(text).model.tokens_per_sample(), 512);
   const Experiment e = read(text, {"model.seq_len=256", "simulate.trace=all", "simulate.trace_devices=[3, 1]",
                                    "cluster.fabric.switch_latency=1 us"});
-  EXPECT_EQ(e.model.seq_len, 256);
+  EXPECT_EQ(e.model.tokens_per_sample(), 256);
   EXPECT_EQ(e.simulate.trace, TraceLevel::all);
   EXPECT_THAT(e.simulate.trace_devices, testing::ElementsAre(1, 3));
   EXPECT_EQ(e.cluster.fabric.switch_latency.ps(), 1000000);
@@ -123,7 +127,7 @@ TEST_F(Reader, ResolvedTextKeepsDelaysAndAwkwardNames) {
       " bias: false, dropout: false, tied_embeddings: true}\n";
   const Experiment e = read(model + kCluster + kStrategy +
                             "simulate: {delays: [{device: 3, position: 17, by: 1 ps}], compute_jitter: 0.05}\n");
-  EXPECT_EQ(e.model.head_dim, 8);
+  EXPECT_EQ(transformer(e).head_dim, 8);
   const Experiment again = read(e.resolved);
   EXPECT_EQ(again.model.name, "a: b #\n\"c\"");
   ASSERT_EQ(again.simulate.delays.size(), 1U);
