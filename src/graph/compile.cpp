@@ -7,6 +7,7 @@
 #include "limits.hpp"
 #include "lowering.hpp"
 #include "memory.hpp"
+#include "proteus/graph/planned_model.hpp"
 #include "schedule.hpp"
 #include "strategy_checks.hpp"
 
@@ -14,19 +15,6 @@ namespace proteus::graph {
 namespace {
 
 using strategy::SchedulePolicy;
-
-/// The vocabulary is padded so that it divides over the axes that split it (Megatron-LM: a multiple of 128 * tp).
-std::int64_t vocab_multiple(const CompileInput& input, const strategy::Mesh& mesh) {
-  std::int64_t parts = 1;
-  for (const strategy::Annotation& entry : input.strategy.tree) {
-    if (!entry.split || !entry.split->contains("vocab")) continue;
-    parts = 1;
-    for (const std::string& axis : entry.split->at("vocab")) {
-      if (mesh.has_axis(axis)) parts *= mesh.axis_size(axis);
-    }
-  }
-  return input.runtime.vocab_multiple * parts;
-}
 
 /// Deals ops to global chunks: what stands before the first layer to the first, layers evenly or as the user listed
 /// them, what stands behind to the last.
@@ -147,27 +135,8 @@ Job compile_within_limits(const CompileInput& input) {
   job.iterations = input.iterations;
   job.island_size = input.cluster.node.gpus;
   const strategy::Strategy& strategy = input.strategy;
-  const strategy::Mesh mesh(strategy.mesh, job.devices);
-  for (const std::string& axis : {strategy.stages.axis, strategy.batch_axis}) {
-    if (!mesh.has_axis(axis))
-      throw InputError(strategy.where, "strategy.mesh", "no axis `" + axis + "`",
-                       "an axis for stages (stages.axis) and one for replicas (batch_axis)");
-  }
-  const std::int64_t replicas = mesh.axis_size(strategy.batch_axis);
-  if (strategy.global_batch < 1 || strategy.global_batch % (strategy.micro_batch * replicas) != 0) {
-    throw InputError(strategy.where, "strategy.global_batch",
-                     std::to_string(strategy.global_batch) + " does not divide by micro_batch * " +
-                         strategy.batch_axis + " = " + std::to_string(strategy.micro_batch * replicas),
-                     "a multiple of it");
-  }
-  const std::int64_t micro_batches = strategy.global_batch / (strategy.micro_batch * replicas);
-  const model::Graph graph =
-      input.model.build({strategy.micro_batch * replicas, vocab_multiple(input, mesh), strategy.type});
-  check_elements(graph);
-  const auto plans = strategy::plan(graph, strategy, mesh);
-  check_stage_axis(strategy, mesh);
-  check_lowered(strategy, mesh, plans);
-
+  const PlannedModel planned = plan_model(input.model, strategy, input.runtime, job.devices);
+  const auto& [mesh, graph, plans, micro_batches] = planned;
   const Pipeline pipeline{mesh.axis_size(strategy.stages.axis), strategy.stages.chunks_per_stage, micro_batches,
                           input.runtime.interleaved_all_forwards_first};
   if (pipeline.stages == 1 && pipeline.chunks > 1) {

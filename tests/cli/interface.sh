@@ -47,6 +47,15 @@ expect 2 "$PROTEUS" simulate "$small" --trace x
 grep -q -- "--trace takes none, summary, comm or all" stderr.txt || fail "--trace x: $(cat stderr.txt)"
 expect 0 "$PROTEUS" compile "$small" --print tree --format json
 /usr/bin/python3 -c 'import json, sys; assert json.load(open("stdout.txt"))["strategy"]["mesh"]["tp"] == 2'
+expect 0 "$PROTEUS" compile "$small" --print graph --format json
+/usr/bin/python3 -c 'import json
+ops = {op["path"]: op for op in json.load(open("stdout.txt"))["ops"]}
+assert {"name": "out", "size": 12, "split": "tp"} in ops["layers[0].attention.qkv"]["dims"], ops["layers[0].attention.qkv"]
+branch = ops["layers[0].attention.add"]["inputs"][0]
+assert [(step["kind"], step["over"]) for step in branch["reshard"]] == [("all-reduce", "tp")], branch'
+expect 0 "$PROTEUS" compile "$small" --print graph --format dot
+grep -q '^  o0 -> o1 \[label="all-reduce over tp"\];$' stdout.txt || fail "no edge in the dot file: $(head -5 stdout.txt)"
+expect 2 "$PROTEUS" compile "$small" --print tree --format dot
 expect 2 "$PROTEUS" simulate "$small" "$small"
 expect 2 "$PROTEUS" check "$small" -o run.h5
 expect 2 "$PROTEUS" diff run.h5
