@@ -38,6 +38,7 @@ class Planner {
       plans_[id].split = annotated_[id].split ? *annotated_[id].split : inferred(id);
       check(id);
     }
+    check_shared_parameters();
     return std::move(plans_);
   }
 
@@ -143,6 +144,25 @@ class Planner {
                          "size " + std::to_string(op.dims[dim].size) + " does not divide by " + std::to_string(parts) +
                              " (axis " + mesh_.name_of(plans_[id].split[dim]) + ")",
                          "a degree that divides it");
+      }
+    }
+  }
+
+  /// A parameter lies in one way, whoever uses it.
+  void check_shared_parameters() const {
+    std::map<model::TensorId, std::pair<model::OpId, Layout>> first;
+    for (model::OpId id = 0; id < graph_.ops.size(); ++id) {
+      for (const model::Operand& operand : graph_.ops[id].parameters) {
+        const Layout layout = plans_[id].input(operand);
+        const auto [known, fresh] = first.try_emplace(operand.tensor, id, layout);
+        if (fresh || known->second.second == layout) continue;
+        const model::Op& op = graph_.ops[id];
+        const Annotation* entry = annotated_[id].split_entry;
+        throw InputError(entry != nullptr ? entry->where : strategy_.where, "strategy.tree." + op.path + ".split",
+                         op.path + " has " + graph_.tensors[operand.tensor].name + " as " + layout.describe(mesh_) +
+                             ", " + graph_.ops[known->second.first].path + " has it as " +
+                             known->second.second.describe(mesh_),
+                         "the same split of a parameter for all that use it");
       }
     }
   }

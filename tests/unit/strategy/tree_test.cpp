@@ -190,5 +190,14 @@ TEST(Tree, AModuleStandsForAllBelowItAndAnEmptySplitClears) {
                    .empty());
 }
 
+TEST(Tree, ASharedParameterLiesInOneWay) {
+  Strategy s = strategy();
+  s.tree.push_back(annotation("head.output", {{"batch", {"dp"}}, {"in", {"tp"}}}));
+  const model::Graph g = graph();
+  EXPECT_THAT(error_of([&] { plan(g, s, Mesh(s.mesh, 8)); }),
+              AllOf(HasSubstr("strategy.tree.head.output.split"), HasSubstr("has embedding.word.weight as [-, /tp]"),
+                    HasSubstr("embedding.word has it as [/tp, -]")));
+}
+
 }  // namespace
 }  // namespace proteus::strategy
