@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strategy_read.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "catalog.hpp"
@@ -108,6 +109,17 @@ strategy::Stages read_stages(const YamlItem& item) {
   return stages;
 }
 
+/// A job without a pipeline has one stage.
+void add_axis_of_one_stage(MeshSpec& mesh, const std::string& axis) {
+  const bool known = std::ranges::find(mesh.order, axis) != mesh.order.end() || mesh.groups.contains(axis) ||
+                     std::ranges::any_of(mesh.views, [&](const auto& view) {
+                       return std::ranges::find(view.second, axis) != view.second.end();
+                     });
+  if (known) return;
+  mesh.order.push_back(axis);
+  mesh.sizes[axis] = 1;
+}
+
 StrategySection read_direct(const YamlItem& item, const fs::path& catalog) {
   const YamlMap map(item, {"mesh", "tree", "stages", "schedule", "micro_batch", "global_batch", "batch_axis", "dtype",
                            "runtime", "overlap_gradient_reduction", "preset"});
@@ -117,15 +129,23 @@ StrategySection read_direct(const YamlItem& item, const fs::path& catalog) {
   if (!map.has("mesh")) map.fail("preset", "the section has neither `preset` nor `mesh`", "one of them");
   s.mesh = read_mesh(map.at("mesh"));
   s.tree = read_tree(map.at("tree"));
-  s.stages = read_stages(map.at("stages"));
-  const YamlMap schedule(map.at("schedule"), {"policy"});
-  s.schedule = schedule.at("policy").choice<SchedulePolicy>({{"1f1b", SchedulePolicy::one_f_one_b},
-                                                             {"interleaved-1f1b", SchedulePolicy::interleaved_1f1b},
-                                                             {"gpipe", SchedulePolicy::gpipe}});
+  if (auto stages = map.get("stages")) {
+    s.stages = read_stages(*stages);
+  } else {
+    s.stages.where = item.where();
+    add_axis_of_one_stage(s.mesh, s.stages.axis);
+  }
+  if (auto schedule = map.get("schedule")) {
+    s.schedule = YamlMap(*schedule, {"policy"})
+                     .at("policy")
+                     .choice<SchedulePolicy>({{"1f1b", SchedulePolicy::one_f_one_b},
+                                              {"interleaved-1f1b", SchedulePolicy::interleaved_1f1b},
+                                              {"gpipe", SchedulePolicy::gpipe}});
+  }
   s.micro_batch = map.at("micro_batch").integer(1, kLargest);
   s.global_batch = map.at("global_batch").integer(1, kLargest);
-  s.batch_axis = map.at("batch_axis").text();
-  s.type = training_type(map.at("dtype"));
+  s.batch_axis = map.text_or("batch_axis", s.batch_axis);
+  if (auto type = map.get("dtype")) s.type = training_type(*type);
   if (auto overlap = map.get("overlap_gradient_reduction")) s.overlap_gradient_reduction = overlap->boolean();
   section.runtime = read_runtime(map.at("runtime"), catalog);
   s.runtime = section.runtime.name;

@@ -293,5 +293,17 @@ TEST(YamlTree, AliasesThatBlowUpAreRefused) {
   EXPECT_THROW(parse_yaml(text, "t"), InputError);
 }
 
+TEST_F(Reader, AStrategyWithoutAPipelineHasOneStage) {
+  const Experiment e = read(kModel + kCluster +
+                            "strategy: {mesh: {order: [tp, dp], tp: 4, dp: 4}, tree: ['**': {split: {batch: dp}}], "
+                            "micro_batch: 1, global_batch: 8, runtime: megatron-core}\n");
+  EXPECT_EQ(e.strategy.stages.axis, "pp");
+  EXPECT_EQ(e.strategy.mesh.order, (std::vector<std::string>{"tp", "dp", "pp"}));
+  EXPECT_EQ(e.strategy.mesh.sizes.at("pp"), 1);
+  EXPECT_EQ(e.strategy.batch_axis, "dp");
+  EXPECT_EQ(e.strategy.schedule, strategy::SchedulePolicy::one_f_one_b);
+  EXPECT_EQ(e.strategy.type, DataType::bf16);
+}
+
 }  // namespace
 }  // namespace proteus::io
