@@ -13,9 +13,11 @@ class EventQueue {
   explicit EventQueue(QueueKind kind = QueueKind::radix) : is_radix_(kind == QueueKind::radix) {}
 
   bool empty() const { return is_radix_ ? radix_.empty() : binary_.empty(); }
-  const Event& top() const { return is_radix_ ? radix_.top() : binary_.top(); }
+  const Event& top() { return is_radix_ ? radix_.top() : binary_.top(); }
   void push(const Event& event) { is_radix_ ? radix_.push(event) : binary_.push(event); }
   Event pop() { return is_radix_ ? radix_.pop() : binary_.pop(); }
+  /// See RadixHeap.
+  const Event* upcoming(std::size_t others) const { return is_radix_ ? radix_.upcoming(others) : nullptr; }
 
  private:
   bool is_radix_;

@@ -96,23 +96,24 @@ void LocalEngine::Implementation::check_time(const Event& event) const {
                                     kEndOfTime.to_seconds()));
 }
 
-void LocalEngine::Implementation::schedule(Event event) {
+void LocalEngine::Implementation::schedule(const Event& event) {
   if (event.time_ps < current.time_ps) {
     throw SimulationError(fmt::format("schedules an event in the past, at {}", text_of(event.time())));
   }
   check_time(event);
-  event.object = running->object;
-  event.delta = 0;
+  Event queued = event;
+  queued.object = running->object;
+  queued.delta = 0;
   if (event.time_ps == current.time_ps) {
     if (current.delta == std::numeric_limits<decltype(current.delta)>::max()) {
       throw SimulationError(fmt::format("more than {} events follow each other without delay", current.delta));
     }
-    event.delta = static_cast<decltype(event.delta)>(current.delta + 1);
+    queued.delta = static_cast<decltype(queued.delta)>(current.delta + 1);
   }
-  own.push(event);
+  own.push(queued);
 }
 
-void LocalEngine::Implementation::send(Event event) {
+void LocalEngine::Implementation::send(const Event& event) {
   if (event.object >= owner->size()) {
     throw SimulationError(fmt::format("sends to logical process {}, but there are {}", event.object, owner->size()));
   }
@@ -123,10 +124,11 @@ void LocalEngine::Implementation::send(Event event) {
   }
   const std::uint32_t destination = (*owner)[event.object];
   const bool here = destination == static_cast<std::uint32_t>(rank);
-  event.delta = 0;
+  Event message = event;
+  message.delta = 0;
   if (here && running->inner && is_inner(event.object)) {
     ++statistics.messages_local;
-    own.push(event);
+    own.push(message);
     return;
   }
   // The rank that hosts the receiver plays no part in these checks, so that no partition hides an error.
@@ -138,9 +140,9 @@ void LocalEngine::Implementation::send(Event event) {
   }
   if (here) {
     ++statistics.messages_local;
-    push_message(event);
+    push_message(message);
   } else {
-    leave(event, destination);
+    leave(message, destination);
   }
 }
 
@@ -163,8 +165,15 @@ EventQueue* LocalEngine::Implementation::earliest() {
   return first;
 }
 
+void LocalEngine::Implementation::prefetch(const EventQueue& queue) const {
+  const auto slot_of_event = [this](const Event& event) { return &slots[slot_of[event.object - first_object]]; };
+  if (const Event* event = queue.upcoming(1)) __builtin_prefetch(slot_of_event(*event));
+  if (const Event* event = queue.upcoming(0)) __builtin_prefetch(slot_of_event(*event)->process);
+}
+
 void LocalEngine::Implementation::handle_earliest(EventQueue& queue) {
   current = queue.pop();
+  prefetch(queue);
   std::uint32_t slot = slot_of[current.object - first_object];
   running = &slots[slot];
   if (running->asked) {

@@ -23,7 +23,7 @@ namespace proteus::engine {
 inline constexpr Time kEndOfTime = Time::picoseconds(std::int64_t{1} << 61);
 
 struct LocalEngine::Implementation final : Scheduler {
-  struct Slot {
+  struct alignas(64) Slot {  // a cache line
     LogicalProcess* process = nullptr;
     std::uint32_t object = 0;
     std::uint64_t events = 0;  ///< handled
@@ -39,8 +39,8 @@ struct LocalEngine::Implementation final : Scheduler {
                  EngineOptions how);
 
   Time now() const override { return current.time(); }
-  void schedule(Event event) override;
-  void send(Event event) override;
+  void schedule(const Event& event) override;
+  void send(const Event& event) override;
 
   void add(std::uint32_t object, std::unique_ptr<LogicalProcess> process);
 
@@ -107,6 +107,8 @@ struct LocalEngine::Implementation final : Scheduler {
   }
   void push_message(const Event& event) { (reaction(event.object) > lookahead ? slow_messages : messages).push(event); }
   void index_slots();
+  /// Brings what the next events of `queue` will touch into the cache.
+  void prefetch(const EventQueue& queue) const;
 };
 
 }  // namespace proteus::engine

@@ -43,6 +43,7 @@ class PholdProcess final : public LogicalProcess {
  public:
   PholdProcess(const Options& options, std::uint32_t object)
       : object_(object),
+        stream_(mix64(object + 1)),
         population_(static_cast<int>(options["events"])),
         processes_(options.processes()),
         end_(Time::microseconds(options["end_us"])),
@@ -59,8 +60,8 @@ class PholdProcess final : public LogicalProcess {
     rolling_ = mix64(rolling_ * 31 + static_cast<std::uint64_t>(event.time_ps));
     Time when = event.time() + delay();
     if (when >= end_) return;
-    auto peer = static_cast<std::uint32_t>(random() % processes_);
-    if (uniform() < remote_ && peer != object_) {
+    const std::uint32_t peer = uniform() < remote_ ? static_cast<std::uint32_t>(random() % processes_) : object_;
+    if (peer != object_) {
       scheduler.send({.time_ps = when.ps(), .object = peer, .instance = object_, .member = counter_++});
     } else {
       keep(scheduler, when);
@@ -76,7 +77,7 @@ class PholdProcess final : public LogicalProcess {
   void add_to(StateHash& hash) const { hash.add(object_, handled_, rolling_, counter_); }
 
  private:
-  std::uint64_t random() { return mix64(mix64(object_ + 1) + 0x9e3779b97f4a7c15ULL * ++draws_); }
+  std::uint64_t random() { return mix64(stream_ + 0x9e3779b97f4a7c15ULL * ++draws_); }
   double uniform() { return static_cast<double>(random() >> 11) * 0x1p-53; }
   Time delay() { return lookahead_ + Time::microseconds(-mean_us_ * std::log(1 - uniform())); }
   void keep(Scheduler& scheduler, Time when) {
@@ -84,6 +85,7 @@ class PholdProcess final : public LogicalProcess {
   }
 
   std::uint32_t object_;
+  std::uint64_t stream_;  ///< of random numbers, its own
   int population_;
   std::uint32_t processes_;
   Time end_;

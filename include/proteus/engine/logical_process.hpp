@@ -47,12 +47,12 @@ class Scheduler {
   virtual Time now() const = 0;
 
   /// Queues an event for the handling logical process itself; time >= now. Sets `object` and `delta`.
-  virtual void schedule(Event event) = 0;
+  virtual void schedule(const Event& event) = 0;
 
   /// Sends an event to another logical process, wherever it lives, at least the shortest delay ahead; between inner
   /// processes that is all. Else not before the promise and the end of the current window: anything else is a broken
   /// promise and ends the run with the name of the sender.
-  virtual void send(Event event) = 0;
+  virtual void send(const Event& event) = 0;
 };
 
 /// A part of the model whose state only its own events touch: an NVLink island, a communicator that spans islands, a
