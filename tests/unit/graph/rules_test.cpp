@@ -74,5 +74,50 @@ TEST(Rules, WhatNoLoweringDoesIsRefused) {
                                                                 testing::HasSubstr("unknown stream `gradients`"))));
 }
 
+/// The key that a rule of `role` with only this effect is refused for; empty where it is taken.
+template <typename Set>
+std::string refused(Role role, Set set) {
+  strategy::Rule only = rule(role);
+  set(only.effect);
+  try {
+    issue({only}, {role, "backward", "all-reduce", "1f1b"});
+  } catch (const InputError& error) {
+    const std::string text = error.what();
+    EXPECT_THAT(text, testing::HasSubstr("runtime.yaml:9"));
+    EXPECT_THAT(text, testing::HasSubstr(std::string(strategy::name_of(role))));
+    const std::string before = "runtime.rules.effect.";
+    const std::size_t key = text.find(before) + before.size();
+    return text.substr(key, text.find(':', key) - key);
+  }
+  return "";
+}
+
+TEST(Rules, AKeyThatTheRoleDoesNotReadIsRefused) {
+  using E = strategy::RuleEffect;
+  const auto wait = [](E& e) { e.wait_before = "next"; };
+  EXPECT_EQ(refused(Role::gradient, wait), "wait_before");
+  EXPECT_EQ(refused(Role::scalar, wait), "wait_before");
+  EXPECT_EQ(refused(Role::saved, wait), "");
+  const auto behind = [](E& e) { e.issue_after = "backward"; };
+  EXPECT_EQ(refused(Role::activation, behind), "issue_after");
+  EXPECT_EQ(refused(Role::gradient, behind), "");
+  EXPECT_EQ(refused(Role::parameter, behind), "");
+  EXPECT_EQ(refused(Role::parameter, [](E& e) { e.issue_after = "ready"; }), "issue_after");
+  EXPECT_EQ(refused(Role::activation, [](E& e) { e.when = "last"; }), "when");
+  EXPECT_EQ(refused(Role::parameter, [](E& e) { e.when = "all"; }), "when");
+  EXPECT_EQ(refused(Role::parameter, [](E& e) { e.bucket_elements = 1; }), "bucket_elements");
+  EXPECT_EQ(refused(Role::saved, [](E& e) { e.bucket_elements_per_rank = 1; }), "bucket_elements_per_rank");
+  EXPECT_EQ(refused(Role::activation, [](E& e) { e.decompose = "scatter-gather"; }), "decompose");
+  EXPECT_EQ(refused(Role::gradient, [](E& e) { e.coalesce = true; }), "coalesce");
+  EXPECT_EQ(refused(Role::pipeline, [](E& e) { e.stream = "tensor"; }), "stream");
+}
+
+TEST(Rules, ARuleOfAllRolesMeansThoseThatReadItsKeys) {
+  strategy::Rule all;
+  all.effect.wait_before = "next";
+  EXPECT_NO_THROW(issue({all}));
+  EXPECT_TRUE(issue({all}, {Role::activation, "forward", "all-reduce", "1f1b"}).wait_next);
+}
+
 }  // namespace
 }  // namespace proteus::graph
