@@ -2,6 +2,7 @@
 #include "model_yaml.hpp"
 
 #include "catalog.hpp"
+#include "convnet_yaml.hpp"
 #include "huggingface.hpp"
 #include "transformer_yaml.hpp"
 
@@ -10,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-enum class Family : std::uint8_t { transformer };
+enum class Family : std::uint8_t { transformer, convnet };
 
 YamlItem file_key(const YamlItem& item) { return {*item.value().find("file"), item.path() + ".file"}; }
 
@@ -31,10 +32,12 @@ YamlValue described(const YamlItem& item, const fs::path& catalog, const fs::pat
 Family family_of(const YamlItem& item) {
   const YamlValue* family = item.is_map() ? item.value().find("family") : nullptr;
   if (family == nullptr) return Family::transformer;
-  return YamlItem{*family, item.path() + ".family"}.choice<Family>({{"transformer", Family::transformer}});
+  return YamlItem{*family, item.path() + ".family"}.choice<Family>(
+      {{"transformer", Family::transformer}, {"convnet", Family::convnet}});
 }
 
 YamlValue family_to_yaml(const model::TransformerConfig& config) { return transformer_to_yaml(config); }
+YamlValue family_to_yaml(const model::ConvNetConfig& config) { return convnet_to_yaml(config); }
 
 std::string text_or(const YamlItem& item, const std::string& key, const std::string& fallback) {
   const YamlValue* found = item.value().find(key);
@@ -57,6 +60,9 @@ model::Model read_model(const YamlItem& item, const fs::path& catalog, const fs:
   switch (family_of(whole)) {
     case Family::transformer:
       model.family = read_transformer(whole);
+      break;
+    case Family::convnet:
+      model.family = read_convnet(whole);
       break;
   }
   model.name = text_or(whole, "label", "inline");

@@ -48,7 +48,7 @@ std::string to_text(const Summary& s) {
   Table table;
   table.heading("performance");
   table.line("iteration time", duration(s.iteration_time_s));
-  table.line("tokens/s", fmt::format("{:.0f}", s.tokens_per_s));
+  if (s.tokens_per_s > 0) table.line("tokens/s", fmt::format("{:.0f}", s.tokens_per_s));
   table.line("samples/s", fmt::format("{:.3f}", s.samples_per_s));
   table.line("model TFLOP/s per GPU", fmt::format("{:.1f}", s.model_tflops_per_gpu));
   table.line("MFU", fmt::format("{:.1f} %", 100 * s.mfu));

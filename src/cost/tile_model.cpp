@@ -32,7 +32,8 @@ double seconds_with(const TileParameters& p, const Gemm& gemm, const Tile& tile,
   const double tile_seconds = 2 * tile.rows * tile.columns * (k / split + p.k0) / tile_rate;
   const double compute = effective_waves * tile_seconds / p.derate;
 
-  double bytes = batch * (gemm.input_bytes * (m * k + k * n) + gemm.output_bytes * m * n);
+  const double first = gemm.first_elements > 0 ? gemm.first_elements : m * k;
+  double bytes = batch * (gemm.input_bytes * (first + k * n) + gemm.output_bytes * m * n);
   double fixed = p.fixed;
   if (split > 1) {
     bytes += kPartialSumBytes * batch * m * n * split * p.split_traffic;

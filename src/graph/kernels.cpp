@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels.hpp"
 
+#include "convolution_kernels.hpp"
+#include "kernel_emitter.hpp"
+
 #include <algorithm>
 #include <iterator>
 #include <stdexcept>
@@ -10,6 +13,7 @@ namespace {
 
 using cost::MemoryBoundKind;
 using model::OpKind;
+using Emitter = KernelEmitter;
 
 /// Memory traffic of memory-bound kernels in bytes per element for 2-byte activations; other types scale. Minimum reads
 /// and writes of the fused kernels of Megatron-LM (megatron/core/fusions) and PyTorch; docs/cost-models.md.
@@ -29,6 +33,11 @@ constexpr Traffic traffic_table[] = {
     {OpKind::residual_add, MemoryBoundKind::dropout_add, 7, 5},
     {OpKind::gelu, MemoryBoundKind::bias_gelu, 4, 6},
     {OpKind::swiglu, MemoryBoundKind::swiglu, 6, 10},
+    {OpKind::dropout, MemoryBoundKind::dropout, 5, 5},
+    {OpKind::relu, MemoryBoundKind::elementwise, 4, 6},         // x in, y out; dy and y in, dx out
+    {OpKind::batch_norm, MemoryBoundKind::elementwise, 6, 10},  // x twice, y out; x and dy twice, dx out
+    {OpKind::global_average_pool, MemoryBoundKind::elementwise, 2, 2},
+    {OpKind::softmax_loss, MemoryBoundKind::cross_entropy, 8, 8},  // fp32
 };
 
 const Traffic& traffic_of(OpKind kind) {
@@ -37,37 +46,6 @@ const Traffic& traffic_of(OpKind kind) {
   if (found == std::end(traffic_table)) throw std::logic_error("no kernel for " + std::string(model::name_of(kind)));
   return *found;
 }
-
-class Emitter {
- public:
-  Emitter(const LocalOp& local, const cost::ComputeCost& provider, std::string suffix)
-      : local_(local), cost_(provider), suffix_(std::move(suffix)) {}
-
-  void gemm(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k, double output_bytes) {
-    cost::Gemm g{batch, m, n, k, local_.type, local_.element_bytes, output_bytes};
-    const double flops =
-        2.0 * static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-    const double bytes = static_cast<double>(batch) * (local_.element_bytes * static_cast<double>(m * k + k * n) +
-                                                       output_bytes * static_cast<double>(m * n));
-    add("", cost_.gemm(g), flops, bytes);
-  }
-
-  void memory(MemoryBoundKind kind, double bytes, const char* part = "") {
-    add(part, cost_.memory_bound(kind, bytes), 0, bytes);
-  }
-
-  void add(const char* part, const cost::Cost& price, double flops, double bytes) {
-    kernels_.push_back({std::string(model::name_of(local_.op->kind)) + suffix_ + part, price, flops, bytes});
-  }
-
-  std::vector<Kernel> take() && { return std::move(kernels_); }
-
- private:
-  const LocalOp& local_;
-  const cost::ComputeCost& cost_;
-  std::string suffix_;
-  std::vector<Kernel> kernels_;
-};
 
 cost::FusedAttention attention(const LocalOp& local, bool backward) {
   cost::FusedAttention a;
@@ -88,7 +66,7 @@ struct LinearShape {
   std::int64_t rows, in, out;
   explicit LinearShape(const LocalOp& l)
       : rows(l.size("batch") * l.size("seq")),
-        in(l.size("in") * l.size("in_width")),
+        in(l.size("in") * l.size("in_height") * l.size("in_width")),
         out(l.size("out") * l.size("width")) {}
 };
 
@@ -146,6 +124,12 @@ std::vector<Kernel> forward_kernels(const LocalOp& local, const cost::ComputeCos
       emit.add("", cost.attention(a), flops, 0);
       break;
     }
+    case OpKind::conv2d:
+      convolution(local, emit);
+      break;
+    case OpKind::max_pool:
+      max_pool(local, emit);
+      break;
     case OpKind::loss_max:
       emit.memory(MemoryBoundKind::cross_entropy,
                   6 * local.volume());  // cast to fp32 (2 read, 4 written), maximum in cache
@@ -206,6 +190,12 @@ std::vector<Kernel> input_gradient_kernels(const LocalOp& local, const cost::Com
       emit.add("", cost.attention(a), flops, 0);
       break;
     }
+    case OpKind::conv2d:
+      convolution_input_gradient(local, emit);
+      break;
+    case OpKind::max_pool:
+      max_pool(local, emit);  // the gradient goes the same way back
+      break;
     case OpKind::loss_sum_exp:
       emit.memory(MemoryBoundKind::cross_entropy,
                   8 * local.volume());  // fp32 softmax in and out, cast to the logits' type
@@ -237,6 +227,9 @@ std::vector<Kernel> weight_gradient_kernels(const LocalOp& local, const cost::Co
       }
       break;
     }
+    case OpKind::conv2d:
+      convolution_weight_gradient(local, emit);
+      break;
     case OpKind::residual_add:
       emit.memory(MemoryBoundKind::elementwise, local.element_bytes * local.volume(), ".bias");
       break;

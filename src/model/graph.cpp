@@ -49,6 +49,20 @@ std::string_view name_of(OpKind kind) {
       return "loss_sum_exp";
     case OpKind::loss_value:
       return "loss_value";
+    case OpKind::conv2d:
+      return "conv2d";
+    case OpKind::batch_norm:
+      return "batch_norm";
+    case OpKind::relu:
+      return "relu";
+    case OpKind::dropout:
+      return "dropout";
+    case OpKind::max_pool:
+      return "max_pool";
+    case OpKind::global_average_pool:
+      return "global_average_pool";
+    case OpKind::softmax_loss:
+      return "softmax_loss";
   }
   return "?";
 }
@@ -65,6 +79,7 @@ double Op::forward_flops() const {
   for (const Dim& dim : dims) volume *= static_cast<double>(dim.size);
   switch (kind) {
     case OpKind::linear:
+    case OpKind::conv2d:
     case OpKind::attention_scores:
     case OpKind::attention_context:
       return 2 * volume;

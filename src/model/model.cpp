@@ -6,9 +6,11 @@ namespace {
 
 std::int64_t layers_of(const TransformerConfig& config) { return config.layers; }
 std::int64_t tokens_of(const TransformerConfig& config) { return config.seq_len; }
+std::int64_t tokens_of(const ConvNetConfig& /*config*/) { return 0; }
 Graph graph_of(const TransformerConfig& config, const GraphOptions& options) {
   return build_transformer(config, options);
 }
+Graph graph_of(const ConvNetConfig& config, const GraphOptions& options) { return build_convnet(config, options); }
 
 }  // namespace
 

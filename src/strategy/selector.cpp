@@ -99,7 +99,7 @@ Selector::Selector(const std::string& text, const SourceLocation& where) : text_
     kind_ = path.substr(colon + 1);
     path.resize(colon);
     bool known = false;
-    for (int kind = 0; kind <= static_cast<int>(model::OpKind::loss_value); ++kind) {
+    for (int kind = 0; kind <= static_cast<int>(model::last_op_kind); ++kind) {
       known = known || model::name_of(static_cast<model::OpKind>(kind)) == kind_;
     }
     if (!known)

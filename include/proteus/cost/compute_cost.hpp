@@ -22,6 +22,9 @@ struct Gemm {
   DataType type = DataType::bf16;
   double input_bytes = 2;
   double output_bytes = 2;
+  /// Elements of the m x k operands in memory; 0: all of them. A convolution as an implicit GEMM reads its input, in
+  /// which windows overlap, not the columns made of it.
+  double first_elements = 0;
 };
 
 /// One fused attention call on one device (FlashAttention and its like).

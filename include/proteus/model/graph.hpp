@@ -65,7 +65,15 @@ enum class OpKind : std::uint8_t {
   loss_predicted,
   loss_sum_exp,
   loss_value,
+  conv2d,
+  batch_norm,
+  relu,
+  dropout,
+  max_pool,
+  global_average_pool,
+  softmax_loss,  ///< softmax and cross-entropy over classes that every device has whole
 };
+inline constexpr OpKind last_op_kind = OpKind::softmax_loss;
 
 std::string_view name_of(OpKind kind);
 
@@ -90,6 +98,7 @@ struct Op {
   Saved saved;
   bool input_gradient = true;   ///< whether the inputs have a gradient to be computed
   bool backward_kernel = true;  ///< false: its derivative is folded into a neighbour's kernel
+  std::int64_t stride = 1;      ///< conv2d, max_pool: input positions between two windows, in both directions
   bool has_dropout = false;
   bool has_bias = false;  ///< linear: the bias gradient is one more reduction of dY
 

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "proteus/base/error.hpp"
+#include "proteus/model/convnet.hpp"
 #include "proteus/model/graph.hpp"
 #include "proteus/model/transformer.hpp"
 
@@ -16,11 +17,11 @@ struct Model {
   std::string name;      ///< e.g. "gpt3-175b"
   std::string source;    ///< paper and table, or file
   SourceLocation where;  ///< of `model:` in the user's file, for later errors
-  std::variant<TransformerConfig> family;
+  std::variant<TransformerConfig, ConvNetConfig> family;
 
   /// Repeated blocks, "layers[0]" and on.
   std::int64_t layers() const;
-  std::int64_t tokens_per_sample() const;
+  std::int64_t tokens_per_sample() const;  ///< 0 where samples are no sequences
   Graph build(const GraphOptions& options) const;
 };
 

@@ -35,7 +35,8 @@ TEST(Catalog, ListsInOrder) {
   EXPECT_EQ(names("nodes").size(), 24U);
   EXPECT_TRUE(std::ranges::is_sorted(names("gpus")));
   EXPECT_THAT(names("models"), testing::IsSupersetOf({"gpt2-117m", "gpt-1.5b", "gpt3-175b", "llama3-405b"}));
-  EXPECT_THAT(names("runtimes"), testing::ElementsAre("megatron-core", "megatron-lm-2021", "megatron-lm-2022"));
+  EXPECT_THAT(names("runtimes"),
+              testing::ElementsAre("megatron-core", "megatron-lm-2021", "megatron-lm-2022", "pytorch-ddp"));
   EXPECT_THAT(names("experiments"), testing::Contains("korthikanti/530b-selective"));
 }
 
@@ -73,8 +74,9 @@ TEST_F(CatalogEntries, EveryModelReads) {
     const Experiment e =
         read("model: " + name + "\n" + kCluster + "strategy: {preset: megatron, tp: 8, global_batch: 32}\n");
     EXPECT_EQ(e.model.name, name);
-    const auto& sizes = std::get<model::TransformerConfig>(e.model.family);
-    EXPECT_EQ(sizes.hidden, sizes.heads * sizes.head_dim) << name;
+    const auto* sizes = std::get_if<model::TransformerConfig>(&e.model.family);
+    if (sizes == nullptr) continue;
+    EXPECT_EQ(sizes->hidden, sizes->heads * sizes->head_dim) << name;
   }
 }
 
@@ -108,6 +110,7 @@ TEST_F(CatalogEntries, RuntimesDifferWhereTheFrameworksDo) {
     const strategy::Runtime r = runtime(name);
     EXPECT_EQ(r.name, name);
     for (const strategy::Rule& rule : r.rules) EXPECT_NE(rule.source, "");
+    if (!name.starts_with("megatron")) continue;
     EXPECT_EQ(wait(r, strategy::Role::pipeline, "1f1b"), "next");
     EXPECT_EQ(wait(r, strategy::Role::activation_gradient, "1f1b"), name == "megatron-lm-2021" ? "next" : "use");
     EXPECT_EQ(wait(r, strategy::Role::pipeline, "interleaved-1f1b"), name == "megatron-lm-2021" ? "next" : "use");

@@ -305,5 +305,31 @@ TEST_F(Reader, AStrategyWithoutAPipelineHasOneStage) {
   EXPECT_EQ(e.strategy.type, DataType::bf16);
 }
 
+const std::string kImages =
+    "strategy: {mesh: {order: [dp], dp: 16}, tree: ['**': {split: {batch: dp}}], "
+    "micro_batch: 1, global_batch: 16, runtime: pytorch-ddp}\n";
+
+TEST_F(Reader, AModelMayBeAConvolutionalNetwork) {
+  const Experiment e = read("model: {name: resnet50, classes: 10}\n" + kCluster + kImages);
+  const auto& config = std::get<model::ConvNetConfig>(e.model.family);
+  EXPECT_EQ(config.architecture, model::ConvNetArchitecture::resnet50);
+  EXPECT_EQ(config.classes, 10);
+  EXPECT_EQ(config.image_size, 224);
+  EXPECT_EQ(e.model.layers(), 16);
+  EXPECT_EQ(e.model.tokens_per_sample(), 0);
+  EXPECT_EQ(read(e.resolved).resolved, e.resolved);
+}
+
+TEST_F(Reader, AConvolutionalNetworkThatIsNoneIsRefused) {
+  const std::string rest = "\n" + kCluster + kImages;
+  EXPECT_EQ(error("model: {family: convnet, architecture: resnet5, image_size: 224, classes: 10}" + rest),
+            "e.yaml:1: model.architecture: unknown value `resnet5` (did you mean `resnet50`?) (expected alexnet, vgg11, "
+            "vgg13, vgg16, vgg19, resnet18, resnet34, resnet50, resnet101 or resnet152)");
+  EXPECT_EQ(error("model: {family: convnet, architecture: alexnet, image_size: 30, classes: 10}" + rest),
+            "e.yaml:1: model.image_size: the image is too small for layers[1].pool (expected larger images)");
+  EXPECT_EQ(error("model: {family: cnn, architecture: alexnet}" + rest),
+            "e.yaml:1: model.family: unknown value `cnn` (expected transformer or convnet)");
+}
+
 }  // namespace
 }  // namespace proteus::io
