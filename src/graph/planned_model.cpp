@@ -44,8 +44,8 @@ PlannedModel plan_model(const model::Model& model, const strategy::Strategy& str
   model::Graph graph =
       model.build({strategy.micro_batch * replicas, vocab_multiple(strategy, runtime, mesh), strategy.type});
   check_elements(graph);
-  auto plans = strategy::plan(graph, strategy, mesh);
   check_stage_axis(strategy, mesh);
+  auto plans = strategy::plan(graph, strategy, mesh);
   check_lowered(strategy, mesh, plans);
   return {std::move(mesh), std::move(graph), std::move(plans), micro_batches};
 }

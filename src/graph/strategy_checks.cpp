@@ -9,7 +9,8 @@ void check_stage_axis(const strategy::Strategy& strategy, const strategy::Mesh& 
   const std::string& axis = strategy.stages.axis;
   const auto& stages = mesh.axis(axis);
   const auto splits_stages = [&](const std::string& name) {
-    return std::ranges::find_first_of(mesh.axis(name), stages) != mesh.axis(name).end();
+    // Unknown ones are plan()'s to refuse.
+    return mesh.has_axis(name) && std::ranges::find_first_of(mesh.axis(name), stages) != mesh.axis(name).end();
   };
   for (std::size_t i = 1; i < stages.size(); ++i) {
     if (stages[i] == stages[i - 1] + 1) continue;
