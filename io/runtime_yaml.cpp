@@ -49,8 +49,12 @@ RuleMatch read_match(const YamlItem& item) {
                            {"all-to-all", "all-to-all"},
                            {"broadcast", "broadcast"},
                            {"send-receive", "send-receive"}});
-  match.schedule =
-      word(map, "schedule", {{"1f1b", "1f1b"}, {"interleaved-1f1b", "interleaved-1f1b"}, {"gpipe", "gpipe"}});
+  match.schedule = word(map, "schedule",
+                        {{"1f1b", "1f1b"},
+                         {"interleaved-1f1b", "interleaved-1f1b"},
+                         {"gpipe", "gpipe"},
+                         {"zb-h1", "zb-h1"},
+                         {"listed", "listed"}});
   return match;
 }
 

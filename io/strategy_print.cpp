@@ -76,8 +76,18 @@ YamlValue strategy_section_to_yaml(const Strategy& s, YamlValue runtime) {
   YamlValue chunks = YamlValue::sequence();
   for (const auto& chunk : s.stages.chunks) chunks.items.push_back(texts(chunk));
   if (!s.stages.chunks.empty()) stages.set("chunks", chunks);
+  if (s.stages.placement != strategy::ChunkPlacement::loop)
+    stages.set("placement", text(std::string(strategy::name_of(s.stages.placement))));
+  if (s.stages.even) stages.set("assign", text("even"));
   YamlValue schedule = YamlValue::map();
   schedule.set("policy", text(std::string(strategy::name_of(s.schedule))));
+  YamlValue order = YamlValue::sequence();
+  for (const auto& passes : s.order) {
+    YamlValue line = YamlValue::sequence();
+    for (const strategy::Pass& pass : passes) line.items.push_back(text(text_of(pass)));
+    order.items.push_back(line);
+  }
+  if (!s.order.empty()) schedule.set("order", order);
 
   YamlValue map = YamlValue::map();
   map.set("mesh", mesh(s.mesh)).set("tree", tree).set("stages", stages).set("schedule", schedule);

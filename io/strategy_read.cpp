@@ -2,6 +2,7 @@
 #include "strategy_read.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <set>
 
 #include "catalog.hpp"
@@ -96,17 +97,59 @@ MeshSpec read_mesh(const YamlItem& item) {
 }
 
 strategy::Stages read_stages(const YamlItem& item) {
-  const YamlMap map(item, {"axis", "chunks_per_stage", "chunks"});
+  const YamlMap map(item, {"axis", "chunks_per_stage", "chunks", "placement", "assign"});
   strategy::Stages stages;
   stages.where = item.where();
   stages.axis = map.at("axis").text();
   if (auto chunks = map.get("chunks_per_stage")) stages.chunks_per_stage = chunks->integer(1, kLargest);
+  if (auto placement = map.get("placement")) {
+    stages.placement = placement->choice<strategy::ChunkPlacement>(
+        {{"loop", strategy::ChunkPlacement::loop}, {"v", strategy::ChunkPlacement::v}});
+  }
+  if (auto assign = map.get("assign")) stages.even = assign->choice<bool>({{"even", true}, {"equal", false}});
   if (auto chunks = map.get("chunks")) {
     for (const YamlItem& chunk : chunks->sequence()) stages.chunks.push_back(chunk.texts());
     if (stages.chunks.empty())
       chunks->fail("is empty", "a list of selectors for each chunk; without the key all are dealt");
   }
   return stages;
+}
+
+/// "I3.1": the letter of a pass, the micro-batch and, unless it is 0, the chunk.
+strategy::Pass read_pass(const YamlItem& item) {
+  const std::string text = item.text();
+  strategy::Pass pass;
+  const auto kinds = {strategy::PassKind::forward, strategy::PassKind::backward, strategy::PassKind::input_gradient,
+                      strategy::PassKind::weight_gradient};
+  const auto* kind = std::ranges::find_if(kinds, [&](auto k) { return text.starts_with(letter_of(k)); });
+  const auto number = [](std::string_view digits, std::int64_t& value) {
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return error == std::errc{} && end == digits.data() + digits.size() && value >= 0 && value < kLargest;
+  };
+  const std::size_t dot = text.find('.');
+  const bool good = kind != kinds.end() && number(std::string_view(text).substr(1, dot - 1), pass.micro_batch) &&
+                    (dot == std::string::npos || number(std::string_view(text).substr(dot + 1), pass.chunk));
+  if (!good) item.fail("no pass", "F, B, I or W with the micro-batch and the chunk of the stage, as F3 or W0.1");
+  pass.kind = *kind;
+  return pass;
+}
+
+void read_schedule(const YamlItem& item, Strategy& s) {
+  const YamlMap map(item, {"policy", "order"});
+  s.schedule = map.at("policy").choice<SchedulePolicy>({{"1f1b", SchedulePolicy::one_f_one_b},
+                                                        {"interleaved-1f1b", SchedulePolicy::interleaved_1f1b},
+                                                        {"gpipe", SchedulePolicy::gpipe},
+                                                        {"zb-h1", SchedulePolicy::zb_h1},
+                                                        {"listed", SchedulePolicy::listed}});
+  const auto order = map.get("order");
+  if (s.schedule == SchedulePolicy::listed) {
+    for (const YamlItem& stage : map.at("order").sequence()) {
+      s.order.emplace_back();
+      for (const YamlItem& pass : stage.sequence()) s.order.back().push_back(read_pass(pass));
+    }
+  } else if (order) {
+    order->fail("only the policy `listed` has an order", "no such key, or policy: listed");
+  }
 }
 
 /// A job without a pipeline has one stage.
@@ -135,13 +178,7 @@ StrategySection read_direct(const YamlItem& item, const fs::path& catalog) {
     s.stages.where = item.where();
     add_axis_of_one_stage(s.mesh, s.stages.axis);
   }
-  if (auto schedule = map.get("schedule")) {
-    s.schedule = YamlMap(*schedule, {"policy"})
-                     .at("policy")
-                     .choice<SchedulePolicy>({{"1f1b", SchedulePolicy::one_f_one_b},
-                                              {"interleaved-1f1b", SchedulePolicy::interleaved_1f1b},
-                                              {"gpipe", SchedulePolicy::gpipe}});
-  }
+  if (auto schedule = map.get("schedule")) read_schedule(*schedule, s);
   s.micro_batch = map.at("micro_batch").integer(1, kLargest);
   s.global_batch = map.at("global_batch").integer(1, kLargest);
   s.batch_axis = map.text_or("batch_axis", s.batch_axis);
@@ -176,9 +213,10 @@ void check(const Strategy& s, const YamlItem& item, std::int64_t devices) {
     for (const auto& [what, axes] : entry.store) expect_axes(mesh, axes, entry.where, key);
   }
   const std::int64_t stages = mesh.axis_size(s.stages.axis);
-  if (s.stages.chunks_per_stage > 1 && s.schedule != SchedulePolicy::interleaved_1f1b) {
+  if (s.stages.chunks_per_stage > 1 && s.schedule != SchedulePolicy::interleaved_1f1b &&
+      s.schedule != SchedulePolicy::listed) {
     throw InputError(s.stages.where, path + ".stages.chunks_per_stage", "more than one chunk a stage",
-                     "1, or the schedule interleaved-1f1b");
+                     "1, or the schedule interleaved-1f1b or listed");
   }
   const auto chunks = static_cast<std::int64_t>(s.stages.chunks.size());
   if (chunks > 0 && (chunks % stages != 0 || chunks / stages != s.stages.chunks_per_stage)) {

@@ -9,6 +9,7 @@
 #include "memory.hpp"
 #include "proteus/graph/planned_model.hpp"
 #include "schedule.hpp"
+#include "schedule_check.hpp"
 #include "strategy_checks.hpp"
 
 namespace proteus::graph {
@@ -49,17 +50,25 @@ std::vector<std::vector<model::OpId>> deal(const model::Graph& graph, const stra
     }
     return chunks;
   }
-  if (graph.layers % count != 0) {
+  if (graph.layers < count || (graph.layers % count != 0 && !stages.even)) {
     throw InputError(stages.where, "strategy.stages",
                      std::to_string(graph.layers) + " layers do not divide over " + std::to_string(count) + " chunks",
-                     "a number of chunks that divides the layers, or stages.chunks");
+                     "a number of chunks that divides the layers, assign: even, or stages.chunks");
   }
-  const std::int64_t per_chunk = graph.layers / count;
+  // One more for the chunks in the middle, as the ends have embedding and head (Llama 3, arXiv:2407.21783,
+  // section 3.3.2).
+  std::vector<std::int64_t> chunk_of_layer;
+  const std::int64_t more = graph.layers % count, first_with_more = (count - more) / 2;
+  for (std::int64_t chunk = 0; chunk < count; ++chunk) {
+    const bool middle = chunk >= first_with_more && chunk < first_with_more + more;
+    chunk_of_layer.insert(chunk_of_layer.end(), static_cast<std::size_t>(graph.layers / count + (middle ? 1 : 0)),
+                          chunk);
+  }
   bool behind = false;
   for (model::OpId id = 0; id < graph.ops.size(); ++id) {
     const int layer = graph.ops[id].layer;
     behind = behind || layer >= 0;
-    const std::int64_t chunk = layer >= 0 ? layer / per_chunk : (behind ? count - 1 : 0);
+    const std::int64_t chunk = layer >= 0 ? chunk_of_layer[static_cast<std::size_t>(layer)] : (behind ? count - 1 : 0);
     chunks[static_cast<std::size_t>(chunk)].push_back(id);
   }
   return chunks;
@@ -84,23 +93,24 @@ class PhaseTable {
 };
 
 Program program_of_stage(const LoweringContext& context, Job& job, PhaseTable& phases, int stage,
-                         const std::vector<Slot>& slots, std::int64_t micro_batches) {
+                         const std::vector<Slot>& slots) {
   const bool reduce = reduces_in_backward(context);
   Program program;
   program.name = "stage " + std::to_string(stage);
   const bool synchronous = exchanges_are_synchronous(context, "backward");
-  std::map<std::tuple<bool, std::int64_t, bool, bool>, std::uint32_t> numbers;
+  std::map<std::int64_t, const Slot*> complete;  // by chunk: what makes its last weight gradient
   for (const Slot& slot : slots) {
-    const bool last = reduce && !slot.forward && slot.micro_batch == micro_batches - 1;
+    if (slot.completes_weights()) complete[slot.chunk] = &slot;
+  }
+  std::map<std::tuple<strategy::PassKind, std::int64_t, bool, bool>, std::uint32_t> numbers;
+  for (const Slot& slot : slots) {
+    const bool last = reduce && complete[slot.chunk] == &slot;
     const bool paired = slot.paired && synchronous;
-    const auto key = std::tuple{slot.forward, slot.chunk, last, paired};
+    const auto key = std::tuple{slot.kind, slot.chunk, last, paired};
     auto known = numbers.find(key);
     if (known == numbers.end()) {
-      const int chunk = static_cast<int>(slot.chunk * context.stages) + stage;
-      known = numbers
-                  .emplace(key, phases(slot.forward ? lower_forward(context, chunk)
-                                                    : lower_backward(context, chunk, last, paired)))
-                  .first;
+      const int chunk = static_cast<int>(context.placement.chunk_at(stage, slot.chunk));
+      known = numbers.emplace(key, phases(lower_pass(context, chunk, slot.kind, last, paired))).first;
     }
     program.steps.push_back({known->second, static_cast<std::uint32_t>(slot.micro_batch)});
   }
@@ -129,6 +139,39 @@ void describe(const CompileInput& input, const model::Graph& graph, std::int64_t
     job.mesh.emplace_back(axis, input.strategy.mesh.sizes.at(axis));
 }
 
+/// Whether the policy can run with this many chunks and micro-batches.
+void check_pipeline(const strategy::Strategy& strategy, const Pipeline& pipeline) {
+  const auto fail = [&](const std::string& expected) {
+    throw InputError(strategy.where, "strategy.schedule",
+                     std::string(strategy::name_of(strategy.schedule)) + " with " + std::to_string(pipeline.chunks) +
+                         " chunks and " + std::to_string(pipeline.micro_batches) + " micro-batches",
+                     expected);
+  };
+  if (strategy.schedule == SchedulePolicy::listed) return;
+  if (strategy.stages.placement == strategy::ChunkPlacement::v) {
+    throw InputError(strategy.stages.where, "strategy.stages.placement",
+                     "v under the schedule " + std::string(strategy::name_of(strategy.schedule)), "loop, or listed");
+  }
+  if (strategy.schedule == SchedulePolicy::interleaved_1f1b) {
+    if (pipeline.micro_batches % pipeline.stages != 0) fail("micro-batches that are a multiple of the stages");
+  } else if (pipeline.chunks != 1) {
+    fail("interleaved-1f1b or listed, or one chunk per stage");
+  }
+}
+
+std::vector<std::vector<Slot>> orders_of(const strategy::Strategy& strategy, const Pipeline& pipeline) {
+  std::vector<std::vector<Slot>> orders;
+  for (const auto& passes : strategy.order) {
+    orders.emplace_back();
+    for (const strategy::Pass& pass : passes) orders.back().push_back({pass, false});
+  }
+  if (strategy.schedule == SchedulePolicy::listed) return orders;
+  orders.clear();
+  for (std::int64_t stage = 0; stage < pipeline.stages; ++stage)
+    orders.push_back(schedule(strategy.schedule, pipeline, stage));
+  return orders;
+}
+
 Job compile_within_limits(const CompileInput& input) {
   Job job;
   job.devices = input.cluster.devices();
@@ -143,19 +186,14 @@ Job compile_within_limits(const CompileInput& input) {
     throw InputError(strategy.stages.where, "strategy.stages.chunks_per_stage",
                      std::to_string(pipeline.chunks) + " chunks on one stage", "1, or an axis of several stages");
   }
-  if (strategy.schedule == SchedulePolicy::interleaved_1f1b ? pipeline.micro_batches % pipeline.stages != 0
-                                                            : pipeline.chunks != 1) {
-    throw InputError(strategy.where, "strategy.schedule",
-                     std::string(strategy::name_of(strategy.schedule)) + " with " + std::to_string(pipeline.chunks) +
-                         " chunks and " + std::to_string(micro_batches) + " micro-batches",
-                     "interleaved-1f1b with micro-batches that are a multiple of the stages, or one chunk per stage");
-  }
+  check_pipeline(strategy, pipeline);
   if (micro_batches > most_passes / pipeline.chunks) {
     throw InputError(strategy.where, "strategy.global_batch",
                      std::to_string(micro_batches) + " micro-batches through " + std::to_string(pipeline.chunks) +
                          " chunks of a stage in an iteration",
                      "at most " + std::to_string(most_passes) + " passes");
   }
+  const Placement placement(strategy.stages.placement, pipeline.stages, pipeline.chunks);
   Collectives collectives(job, mesh, input.cluster, input.communication);
   Names names(job);
   LoweringContext context{input,
@@ -165,7 +203,7 @@ Job compile_within_limits(const CompileInput& input) {
                           deal(graph, strategy.stages, pipeline.stages * pipeline.chunks),
                           std::vector<int>(graph.ops.size()),
                           graph.consumers(),
-                          pipeline.stages,
+                          placement,
                           collectives,
                           names,
                           strategy::name_of(strategy.schedule)};
@@ -181,10 +219,12 @@ Job compile_within_limits(const CompileInput& input) {
   const auto& stage_atoms = mesh.axis(strategy.stages.axis);
   job.stage_stride = stage_atoms.empty() ? job.devices : mesh.stride(stage_atoms.front());
   PhaseTable phases(job);
-  std::vector<std::vector<Slot>> slots;
+  const auto slots = orders_of(strategy, pipeline);
+  check_schedule(slots, placement, micro_batches,
+                 {exchanges_are_synchronous(context, "forward"), exchanges_are_synchronous(context, "backward")},
+                 strategy.where);
   for (int stage = 0; stage < static_cast<int>(pipeline.stages); ++stage) {
-    slots.push_back(schedule(strategy.schedule, pipeline, stage));
-    Program program = program_of_stage(context, job, phases, stage, slots.back(), micro_batches);
+    Program program = program_of_stage(context, job, phases, stage, slots[static_cast<std::size_t>(stage)]);
     auto same = std::find_if(job.programs.begin(), job.programs.end(),
                              [&](const Program& other) { return other.steps == program.steps; });
     if (same == job.programs.end()) same = job.programs.insert(same, std::move(program));

@@ -15,10 +15,9 @@ class Epilogue {
   Epilogue(const LoweringContext& context, int stage)
       : context_(context),
         stage_(stage),
-        builder_("epilogue", PhaseKind::epilogue, 0, context.input.runtime, context.collectives, context.names) {
-    const int chunks = static_cast<int>(context.chunks.size());
-    for (int chunk = stage; chunk < chunks; chunk += static_cast<int>(context.stages)) {
-      chunks_.push_back(chunk);
+        builder_("epilogue", PhaseKind::epilogue, 0, context.input.runtime, context.collectives, context.names),
+        chunks_(context.placement.chunks_of(stage)) {
+    for (int chunk : chunks_) {
       for (const ParameterUse& use : parameters_of(context, chunk)) elements_ += use.elements;
     }
   }
@@ -82,7 +81,7 @@ class Epilogue {
     std::map<model::TensorId, std::vector<int>> users;
     for (int chunk = 0; chunk < static_cast<int>(context_.chunks.size()); ++chunk) {
       for (const ParameterUse& use : parameters_of(context_, chunk))
-        users[use.tensor].push_back(chunk % static_cast<int>(context_.stages));
+        users[use.tensor].push_back(static_cast<int>(context_.placement.stage_of(chunk)));
     }
     for (const auto& [tensor, stages] : users) {
       if (stages.size() < 2 || stages.front() == stages.back()) continue;

@@ -67,6 +67,13 @@ std::vector<ParameterUse> parameters_of(const LoweringContext& context, int chun
       uses.push_back(std::move(use));
     }
   }
+  for (int earlier : context.placement.chunks_of(context.placement.stage_of(chunk))) {
+    if (earlier >= chunk) break;
+    for (model::OpId id : context.chunks[static_cast<std::size_t>(earlier)]) {
+      for (const model::Operand& operand : context.graph.ops[id].parameters)
+        std::erase_if(uses, [&](const ParameterUse& use) { return use.tensor == operand.tensor; });
+    }
+  }
   return uses;
 }
 

@@ -8,6 +8,7 @@
 
 #include "collectives.hpp"
 #include "phase_builder.hpp"
+#include "placement.hpp"
 #include "proteus/graph/compile.hpp"
 #include "proteus/strategy/tree.hpp"
 #include "rules.hpp"
@@ -23,7 +24,7 @@ struct LoweringContext {
   std::vector<std::vector<model::OpId>> chunks;   ///< ops of each global chunk, in order
   std::vector<int> chunk_of;                      ///< global chunk of each op
   std::vector<std::vector<model::OpId>> readers;  ///< of each tensor
-  std::int64_t stages = 1;
+  Placement placement;
   Collectives& collectives;
   Names& names;
   std::string_view schedule_name;  ///< as runtime rules spell it
@@ -45,7 +46,8 @@ struct ParameterUse {
   std::vector<strategy::Atom> others;    ///< other atoms over which it is partial
 };
 
-/// Parameters of `chunk` in backward order; a parameter with two users in the chunk stands once.
+/// Parameters of `chunk` in backward order; a parameter with two users in the chunk stands once, and one that an
+/// earlier chunk of the same stage uses too stands there.
 std::vector<ParameterUse> parameters_of(const LoweringContext& context, int chunk);
 
 /// Gradient reductions to be issued while a backward pass runs: a bucket is complete with its last parameter.
@@ -56,10 +58,9 @@ struct Bucket {
 /// Cuts the parameters of a chunk into buckets of at least `elements` (0: one bucket).
 std::vector<Bucket> buckets_of(const std::vector<ParameterUse>& parameters, double elements);
 
-/// Lowers forward and backward of one chunk (`chunk`: global number).
-Phase lower_forward(const LoweringContext& context, int chunk);
-/// `reduce`: with the gradient reductions of the last micro-batch. `paired`: see Slot.
-Phase lower_backward(const LoweringContext& context, int chunk, bool reduce, bool paired);
+/// Lowers one pass of one chunk (`chunk`: global number). `reduce`: with the gradient reductions of the last
+/// micro-batch. `paired`: see Slot.
+Phase lower_pass(const LoweringContext& context, int chunk, strategy::PassKind kind, bool reduce, bool paired);
 /// Whether compute waits for the exchanges between stages, rather than those for it.
 bool exchanges_are_synchronous(const LoweringContext& context, std::string_view pass);
 /// The end of the step on `stage`: what is left of gradient reduction, then the optimizer.

@@ -16,7 +16,8 @@ struct ChunkMemory {
   std::int64_t saved = 0;
   std::int64_t forward_temporaries = 0;
   std::int64_t backward_temporaries = 0;
-  std::string forward_op, backward_op;                        ///< where the temporaries are largest
+  std::int64_t kept_for_weights = 0;    ///< behind the pass for the inputs alone, until that for the weights
+  std::string forward_op, backward_op;  ///< where the temporaries are largest
   std::vector<std::pair<std::string, std::int64_t>> tensors;  ///< saved tensors
 };
 
@@ -50,10 +51,33 @@ class ChunkScan {
         memory.backward_op = context_.graph.ops[ops_[i]].path;
       }
     }
+    memory.kept_for_weights = kept_for_weights();
     return memory;
   }
 
  private:
+  /// Inputs of the ops that make weight gradients, and the gradients of their results (Qi et al. 2024, table 2: 32 sbh
+  /// for a layer). A bias in front of a residual add takes the gradient that the linear in front of it keeps.
+  std::int64_t kept_for_weights() const {
+    std::set<model::TensorId> inputs, results;
+    std::int64_t total = 0;
+    for (model::OpId id : ops_) {
+      const model::Op& op = context_.graph.ops[id];
+      if (op.kind == model::OpKind::residual_add) continue;
+      if (weight_gradient_kernels(context_.local(id), context_.input.compute).empty()) continue;
+      const strategy::OpPlan& plan = context_.plans[id];
+      for (int index : op.saved.inputs) {
+        const model::Operand& operand = op.inputs[static_cast<std::size_t>(index)];
+        if (!inputs.insert(operand.tensor).second) continue;
+        total += bytes(operand.tensor,
+                       plan.store.contains("saved") ? context_.produced(operand.tensor) : plan.input(operand));
+      }
+      const model::TensorId out = op.outputs.front().tensor;
+      if (results.insert(out).second) total += bytes(out, context_.produced(out).gradient());
+    }
+    return total;
+  }
+
   int layer(std::size_t i) const { return context_.graph.ops[ops_[i]].layer; }
 
   std::int64_t bytes(model::TensorId tensor, const strategy::Layout& layout) const {
@@ -156,7 +180,7 @@ MemoryPlan plan_memory(const LoweringContext& context, const Job& job, int stage
   std::vector<ChunkMemory> chunks;
   std::int64_t parameters = 0;
   std::int64_t shards = 1;
-  for (int chunk = stage; chunk < static_cast<int>(context.chunks.size()); chunk += static_cast<int>(context.stages)) {
+  for (int chunk : context.placement.chunks_of(stage)) {
     chunks.push_back(ChunkScan(context, chunk).run());
     for (const ParameterUse& use : parameters_of(context, chunk)) parameters += use.elements;
     shards = 1;
@@ -190,15 +214,20 @@ MemoryPlan plan_memory(const LoweringContext& context, const Job& job, int stage
   for (const Slot& slot : slots) {
     const auto index = static_cast<std::size_t>(slot.chunk);
     const ChunkMemory& chunk = chunks[index];
-    if (slot.forward) {
+    if (slot.forward()) {
       saved += chunk.saved;
       check_bytes(saved, "what micro-batches save");
       ++alive[index];
       peak(saved, chunk.forward_temporaries, "forward", slot, chunk.forward_op);
+    } else if (slot.weights_only()) {
+      saved -= chunk.kept_for_weights;
     } else {
-      peak(saved, chunk.backward_temporaries, "backward", slot, chunk.backward_op);
+      const bool whole = slot.completes_weights();
+      peak(saved, chunk.backward_temporaries, whole ? "backward" : "input-gradient", slot, chunk.backward_op);
       saved -= chunk.saved;
       --alive[index];
+      if (!whole) saved += chunk.kept_for_weights;
+      peak(saved, 0, whole ? "backward" : "input-gradient", slot, chunk.backward_op);
     }
     plan.after_step.push_back(fixed + saved);
   }

@@ -25,26 +25,38 @@ class Pass {
 
   void forward() {
     wait_for_sends();
-    for (model::TensorId tensor : boundary(chunk_ - 1)) receive(tensor, false, false);
+    for (model::TensorId tensor : crossing_from(chunk_ - 1)) receive(tensor, false, false);
+    if (chunk_ > 0 && !context_.placement.crosses(chunk_ - 1)) wait_for_reshards();
     for (model::OpId id : ops()) forward_op(id);
-    for (model::TensorId tensor : boundary(chunk_)) {
+    for (model::TensorId tensor : crossing_from(chunk_)) {
       send(tensor, false, values_[tensor].empty() ? builder_.computed() : values_[tensor].front().ready);
     }
   }
 
-  void backward(bool reduce, bool paired) {
+  /// Both gradients, or those of the inputs alone.
+  void backward(bool weights, bool reduce, bool paired) {
+    with_weights_ = weights;
     if (!paired) wait_for_sends();
-    for (model::TensorId tensor : boundary(chunk_)) receive(tensor, true, paired);
+    for (model::TensorId tensor : crossing_from(chunk_)) receive(tensor, true, paired);
+    if (chunk_ + 1 < context_.placement.chunks() && !context_.placement.crosses(chunk_)) wait_for_reshards();
     if (reduce) open_buckets();
     const auto& list = ops();
     for (std::size_t i = list.size(); i-- > 0;) {
       if (context_.recomputed(list[i])) recompute_run_ending_at(i);
       backward_op(list[i]);
     }
-    for (model::TensorId tensor : boundary(chunk_ - 1)) {
+    for (model::TensorId tensor : crossing_from(chunk_ - 1)) {
       const Value gradient = combined(tensor);
       send(tensor, true, gradient.ready);
     }
+  }
+
+  /// What the pass for the inputs left: the gradients of the results are there, and what it recomputed.
+  void weight_gradients(bool reduce) {
+    wait_for_reshards();
+    if (reduce) open_buckets();
+    const auto& list = ops();
+    for (auto id = list.rbegin(); id != list.rend(); ++id) weight_gradient(*id);
   }
 
  private:
@@ -52,15 +64,23 @@ class Pass {
 
   /// Synchronous exchanges: compute goes on when the sends of the phase before are over too.
   void wait_for_sends() {
-    if (context_.stages == 1 || !exchanges_are_synchronous(context_, pass_)) return;
+    if (context_.placement.stages() == 1 || !exchanges_are_synchronous(context_, pass_)) return;
     builder_.before_next(Ready::behind(Stream::forward_send, 0));
     builder_.before_next(Ready::behind(Stream::backward_send, 0));
+  }
+
+  /// What a pass before this one left on the same device was perhaps brought to another layout last.
+  void wait_for_reshards() { builder_.before_next(Ready::behind(Stream::tensor, 0)); }
+
+  /// As boundary(), where the next chunk is on another stage.
+  std::vector<model::TensorId> crossing_from(int from) const {
+    if (from < 0 || from + 1 >= context_.placement.chunks() || !context_.placement.crosses(from)) return {};
+    return boundary(from);
   }
 
   /// Activations that chunk `from` leaves to the one behind it.
   std::vector<model::TensorId> boundary(int from) const {
     std::vector<model::TensorId> found;
-    if (from < 0 || from + 1 >= static_cast<int>(context_.chunks.size())) return found;
     for (int chunk = 0; chunk <= from; ++chunk) {
       for (model::OpId id : context_.chunks[static_cast<std::size_t>(chunk)]) {
         const model::TensorId tensor = context_.graph.ops[id].outputs.front().tensor;
@@ -191,13 +211,23 @@ class Pass {
     const Value gradient = combined(op.outputs.front().tensor);
     const LocalOp local = context_.local(id);
     Ready done = gradient.ready;
-    const auto weight_kernels = weight_gradient_kernels(local, context_.input.compute);
+    const auto weight_kernels =
+        with_weights_ ? weight_gradient_kernels(local, context_.input.compute) : std::vector<Kernel>{};
     const Ready saved = weight_kernels.empty() ? Ready{} : saved_inputs(id);
     for (const Kernel& kernel : input_gradient_kernels(local, context_.input.compute)) {
       done = builder_.compute(op.path, kernel, {gradient.ready});
     }
     if (op.input_gradient) contribute(id, done);
     for (const Kernel& kernel : weight_kernels) done = builder_.compute(op.path, kernel, {gradient.ready, saved});
+    if (!with_weights_) return;
+    for (const model::Operand& operand : op.parameters) gradient_ready(operand.tensor, id);
+  }
+
+  void weight_gradient(model::OpId id) {
+    const model::Op& op = context_.graph.ops[id];
+    const auto kernels = weight_gradient_kernels(context_.local(id), context_.input.compute);
+    const Ready saved = kernels.empty() ? Ready{} : saved_inputs(id);
+    for (const Kernel& kernel : kernels) builder_.compute(op.path, kernel, {saved});
     for (const model::Operand& operand : op.parameters) gradient_ready(operand.tensor, id);
   }
 
@@ -250,11 +280,10 @@ class Pass {
 
   /// The transfer of a boundary tensor or its gradient from one chunk to its neighbour.
   Crossing crossing(model::TensorId tensor, bool backward, bool sending) const {
-    const std::int64_t p = context_.stages;
     // Forward: chunk c to c + 1. A receiver in forward is the later chunk, in backward the earlier one.
     const int earlier = (sending != backward) ? chunk_ : chunk_ - 1;
-    const std::int64_t from = (backward ? earlier + 1 : earlier) % p;
-    const std::int64_t to = (backward ? earlier : earlier + 1) % p;
+    const std::int64_t from = context_.placement.stage_of(backward ? earlier + 1 : earlier);
+    const std::int64_t to = context_.placement.stage_of(backward ? earlier : earlier + 1);
     Crossing c;
     const Layout layout = context_.produced(tensor).gradient();
     c.elements = context_.local_elements(tensor, layout);
@@ -325,13 +354,22 @@ class Pass {
   std::vector<Bucket> buckets_;
   std::vector<strategy::Atom> replicas_;
   int bucket_number_ = 0;
+  bool with_weights_ = true;
   std::size_t recomputed_until_ = static_cast<std::size_t>(-1);
 };
 
-PhaseBuilder builder_for(const LoweringContext& context, const std::string& name, PhaseKind kind, int chunk) {
-  const int local_chunk = chunk / static_cast<int>(context.stages);
-  return PhaseBuilder(name + "[" + std::to_string(local_chunk) + "]", kind, local_chunk, context.input.runtime,
-                      context.collectives, context.names);
+PhaseKind phase_kind(strategy::PassKind kind) {
+  switch (kind) {
+    case strategy::PassKind::forward:
+      return PhaseKind::forward;
+    case strategy::PassKind::backward:
+      return PhaseKind::backward;
+    case strategy::PassKind::input_gradient:
+      return PhaseKind::input_gradient;
+    case strategy::PassKind::weight_gradient:
+      break;
+  }
+  return PhaseKind::weight_gradient;
 }
 
 }  // namespace
@@ -342,16 +380,26 @@ bool exchanges_are_synchronous(const LoweringContext& context, std::string_view 
       .wait_next;
 }
 
-Phase lower_forward(const LoweringContext& context, int chunk) {
-  PhaseBuilder builder = builder_for(context, "forward", PhaseKind::forward, chunk);
-  Pass(context, chunk, "forward", builder).forward();
-  return builder.finish();
-}
-
-Phase lower_backward(const LoweringContext& context, int chunk, bool reduce, bool paired) {
-  const std::string name = std::string("backward") + (paired ? ".paired" : "") + (reduce ? ".last" : "");
-  PhaseBuilder builder = builder_for(context, name, PhaseKind::backward, chunk);
-  Pass(context, chunk, "backward", builder).backward(reduce, paired);
+Phase lower_pass(const LoweringContext& context, int chunk, strategy::PassKind kind, bool reduce, bool paired) {
+  const PhaseKind phase = phase_kind(kind);
+  const int local_chunk = static_cast<int>(context.placement.local_of(chunk));
+  const std::string name = std::string(name_of(phase)) + (paired ? ".paired" : "") + (reduce ? ".last" : "") + "[" +
+                           std::to_string(local_chunk) + "]";
+  PhaseBuilder builder(name, phase, local_chunk, context.input.runtime, context.collectives, context.names);
+  // Runtime rules know two passes; what makes a gradient is `backward`.
+  Pass pass(context, chunk, kind == strategy::PassKind::forward ? "forward" : "backward", builder);
+  switch (kind) {
+    case strategy::PassKind::forward:
+      pass.forward();
+      break;
+    case strategy::PassKind::backward:
+    case strategy::PassKind::input_gradient:
+      pass.backward(kind == strategy::PassKind::backward, reduce, paired);
+      break;
+    case strategy::PassKind::weight_gradient:
+      pass.weight_gradients(reduce);
+      break;
+  }
   return builder.finish();
 }
 

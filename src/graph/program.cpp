@@ -56,6 +56,10 @@ std::string_view name_of(PhaseKind kind) {
       return "forward";
     case PhaseKind::backward:
       return "backward";
+    case PhaseKind::input_gradient:
+      return "input-gradient";
+    case PhaseKind::weight_gradient:
+      return "weight-gradient";
     case PhaseKind::epilogue:
       return "epilogue";
   }

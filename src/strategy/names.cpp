@@ -36,8 +36,34 @@ std::string_view name_of(SchedulePolicy policy) {
       return "1f1b";
     case SchedulePolicy::interleaved_1f1b:
       return "interleaved-1f1b";
+    case SchedulePolicy::zb_h1:
+      return "zb-h1";
+    case SchedulePolicy::listed:
+      return "listed";
   }
   return "?";
+}
+
+std::string_view name_of(ChunkPlacement placement) { return placement == ChunkPlacement::v ? "v" : "loop"; }
+
+char letter_of(PassKind pass) {
+  switch (pass) {
+    case PassKind::forward:
+      return 'F';
+    case PassKind::backward:
+      return 'B';
+    case PassKind::input_gradient:
+      return 'I';
+    case PassKind::weight_gradient:
+      return 'W';
+  }
+  return '?';
+}
+
+std::string text_of(const Pass& pass) {
+  std::string text = letter_of(pass.kind) + std::to_string(pass.micro_batch);
+  if (pass.chunk > 0) text += "." + std::to_string(pass.chunk);
+  return text;
 }
 
 }  // namespace proteus::strategy

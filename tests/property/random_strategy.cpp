@@ -58,6 +58,11 @@ class Generator {
   }
   bool chance(int percent) { return below(100) < percent; }
 
+  std::string_view pick_schedule() {
+    constexpr std::array<std::string_view, 3> schedules{"1f1b", "gpipe", "zb-h1"};
+    return schedules[static_cast<std::size_t>(below(3))];
+  }
+
   /// Powers of two for the four axes, whose product is all GPUs.
   void deal_devices() {
     nodes_ = std::int64_t{1} << below(3);
@@ -92,8 +97,8 @@ class Generator {
         "strategy:\n  mesh: {{order: [x, y, dp, pp], x: {}, y: {}, dp: {}, pp: {}}}\n  tree:\n{}"
         "  stages: {{axis: pp}}\n  schedule: {{policy: {}}}\n  micro_batch: {}\n  global_batch: {}\n"
         "  batch_axis: dp\n  dtype: bf16\n  overlap_gradient_reduction: {}\n  runtime: megatron-core\n",
-        sizes_[0], sizes_[1], sizes_[2], sizes_[3], tree, chance(50) ? "1f1b" : "gpipe", 4,
-        4 * sizes_[2] * micro_batches, chance(50));
+        sizes_[0], sizes_[1], sizes_[2], sizes_[3], tree, pick_schedule(), 4, 4 * sizes_[2] * micro_batches,
+        chance(50));
   }
 
   /// Each of the axes x and y splits one dim, or none.

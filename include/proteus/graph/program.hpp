@@ -74,11 +74,12 @@ struct OpDescription {
   bool operator==(const OpDescription&) const = default;
 };
 
-enum class PhaseKind : std::uint8_t { forward, backward, epilogue };
+enum class PhaseKind : std::uint8_t { forward, backward, input_gradient, weight_gradient, epilogue };
 std::string_view name_of(PhaseKind kind);
 
-/// A straight list of ops in issue order: forward or backward of one chunk (with its receives first and its sends
-/// last), or the end of the step. Ops that run only for the first or last micro-batch make variants of a phase.
+/// A straight list of ops in issue order: forward, backward or one half of it of one chunk (with its receives first and
+/// its sends last), or the end of the step. Ops that run only for the first or last micro-batch make variants of a
+/// phase.
 struct Phase {
   std::string name;  ///< "forward[1]", "backward[0] last"
   PhaseKind kind = PhaseKind::forward;

@@ -37,17 +37,41 @@ struct Annotation {
   SourceLocation where;
 };
 
+/// Which stage has chunk c of p stages. Loop: c mod p. V: up the stages with the first half and down again with the
+/// second, two chunks a stage, so that first and last chunk share a stage.
+enum class ChunkPlacement : std::uint8_t { loop, v };
+/// "loop" or "v".
+std::string_view name_of(ChunkPlacement placement);
+
 /// Which mesh axis is the pipeline, and how modules are dealt to its stages.
 struct Stages {
   std::string axis = "pp";
-  std::int64_t chunks_per_stage = 1;             ///< virtual pipeline size; placement is a loop over stages
+  std::int64_t chunks_per_stage = 1;  ///< virtual pipeline size
+  ChunkPlacement placement = ChunkPlacement::loop;
+  bool even = false;  ///< layers that do not divide over the chunks are dealt as evenly as possible
   std::vector<std::vector<std::string>> chunks;  ///< selectors per chunk, in order; empty: dealt evenly
   SourceLocation where;
 };
 
-enum class SchedulePolicy : std::uint8_t { gpipe, one_f_one_b, interleaved_1f1b };
-/// "gpipe", "1f1b" or "interleaved-1f1b", as experiments and runtime rules write it.
+enum class SchedulePolicy : std::uint8_t { gpipe, one_f_one_b, interleaved_1f1b, zb_h1, listed };
+/// "gpipe", "1f1b", "interleaved-1f1b", "zb-h1" or "listed", as experiments and runtime rules write it.
 std::string_view name_of(SchedulePolicy policy);
+
+/// What runs one micro-batch through one chunk. `backward` makes both gradients; apart, weight_gradient comes behind
+/// input_gradient at any time.
+enum class PassKind : std::uint8_t { forward, backward, input_gradient, weight_gradient };
+/// F, B, I or W, the letters of torch.distributed.pipelining (PyTorch 2.5, schedules.py, _ComputationType).
+char letter_of(PassKind pass);
+
+/// One pass of one stage: `chunk` counts the stage's own.
+struct Pass {
+  PassKind kind = PassKind::forward;
+  std::int64_t chunk = 0;
+  std::int64_t micro_batch = 0;
+  bool operator==(const Pass&) const = default;
+};
+/// "F3", or "F3.1" through chunk 1.
+std::string text_of(const Pass& pass);
 
 /// Everything that says how a job runs: a preset makes one, a user may write one whole.
 struct Strategy {
@@ -55,8 +79,9 @@ struct Strategy {
   std::vector<Annotation> tree;
   Stages stages;
   SchedulePolicy schedule = SchedulePolicy::one_f_one_b;
-  std::int64_t micro_batch = 1;    ///< samples of one micro-batch on one replica
-  std::int64_t global_batch = 0;   ///< samples of an iteration over all replicas
+  std::vector<std::vector<Pass>> order;  ///< passes of each stage; for SchedulePolicy::listed
+  std::int64_t micro_batch = 1;          ///< samples of one micro-batch on one replica
+  std::int64_t global_batch = 0;         ///< samples of an iteration over all replicas
   std::string batch_axis = "dp";   ///< replicas: global_batch = micro_batch * size(axis) * number of micro-batches
   DataType type = DataType::bf16;  ///< weights and activations
   std::string runtime;             ///< name of a file in catalog/runtimes

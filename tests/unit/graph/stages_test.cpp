@@ -89,5 +89,43 @@ TEST_F(UserStages, AResidualMayCrossAStageBorder) {
   }
 }
 
+TEST_F(UserStages, LayersThatDoNotDivideGoToTheMiddle) {
+  // Llama 3 405B: 126 layers on 16 stages, one less at either end (arXiv:2407.21783, section 3.3.2).
+  model_.layers = 126;
+  options_.tp = 1;
+  options_.pp = 16;
+  cluster_.nodes = 2;
+  strategy::Strategy strategy = strategy::megatron(options_, 16, 128);
+  EXPECT_THROW(compile(strategy), InputError);
+  strategy.stages.even = true;
+  const Job job = compile(strategy);
+  for (std::int64_t stage = 0; stage < 16; ++stage) {
+    EXPECT_EQ(layers(job, stage).size(), stage == 0 || stage == 15 ? 7u : 8u) << stage;
+  }
+}
+
+TEST_F(UserStages, PassesForInputsAndWeightsDoWhatOneBackwardDoes) {
+  options_.tp = 4;
+  options_.pp = 2;
+  cluster_.nodes = 1;
+  strategy::Strategy strategy = strategy::megatron(options_, cluster_.devices(), model_.layers);
+  const auto work = [](const Job& job, std::initializer_list<const char*> phases) {
+    double flops = 0;
+    for (const char* name : phases) {
+      for (const OpDescription& op : phase_of(job, 0, name).descriptions) flops += op.flops;
+    }
+    return flops;
+  };
+  const Job fused = compile(strategy);
+  strategy.schedule = strategy::SchedulePolicy::zb_h1;
+  const Job apart = compile(strategy);
+  EXPECT_EQ(work(apart, {"input-gradient[0]", "weight-gradient[0]"}), work(fused, {"backward[0]"}));
+  EXPECT_GT(work(apart, {"weight-gradient[0]"}), 0);
+  for (std::size_t stage = 0; stage < 2; ++stage) {
+    const MemoryPlan& memory = apart.memory[apart.program_of_stage[stage]];
+    EXPECT_EQ(memory.after_step.back(), fused.memory[fused.program_of_stage[stage]].after_step.back());
+  }
+}
+
 }  // namespace
 }  // namespace proteus::graph

@@ -322,13 +322,47 @@ TEST_F(Reader, AModelMayBeAConvolutionalNetwork) {
 
 TEST_F(Reader, AConvolutionalNetworkThatIsNoneIsRefused) {
   const std::string rest = "\n" + kCluster + kImages;
-  EXPECT_EQ(error("model: {family: convnet, architecture: resnet5, image_size: 224, classes: 10}" + rest),
-            "e.yaml:1: model.architecture: unknown value `resnet5` (did you mean `resnet50`?) (expected alexnet, vgg11, "
-            "vgg13, vgg16, vgg19, resnet18, resnet34, resnet50, resnet101 or resnet152)");
+  EXPECT_EQ(
+      error("model: {family: convnet, architecture: resnet5, image_size: 224, classes: 10}" + rest),
+      "e.yaml:1: model.architecture: unknown value `resnet5` (did you mean `resnet50`?) (expected alexnet, vgg11, "
+      "vgg13, vgg16, vgg19, resnet18, resnet34, resnet50, resnet101 or resnet152)");
   EXPECT_EQ(error("model: {family: convnet, architecture: alexnet, image_size: 30, classes: 10}" + rest),
             "e.yaml:1: model.image_size: the image is too small for layers[1].pool (expected larger images)");
   EXPECT_EQ(error("model: {family: cnn, architecture: alexnet}" + rest),
             "e.yaml:1: model.family: unknown value `cnn` (expected transformer or convnet)");
+}
+
+std::string with_schedule(const std::string& schedule, const std::string& stages = "axis: pp") {
+  return kModel + kCluster + "strategy: {mesh: {order: [dp, pp], dp: 8, pp: 2}, tree: ['**': {split: {batch: dp}}],\n" +
+         "  stages: {" + stages + "},\n  schedule: {" + schedule +
+         "},\n  micro_batch: 1, global_batch: 16, runtime: megatron-core}\n";
+}
+
+TEST_F(Reader, ASchedulesOwnOrder) {
+  const Experiment e = read(with_schedule("policy: listed, order: [[F0, F1, I0, W0, B1], [F0, I0, F1, B1, W0]]"));
+  EXPECT_EQ(e.strategy.schedule, strategy::SchedulePolicy::listed);
+  ASSERT_EQ(e.strategy.order.size(), 2u);
+  EXPECT_EQ(text_of(e.strategy.order[1][4]), "W0");
+  EXPECT_EQ(read(e.resolved).resolved, e.resolved);
+  EXPECT_EQ(read(with_schedule("policy: zb-h1")).strategy.schedule, strategy::SchedulePolicy::zb_h1);
+  const Experiment v = read(with_schedule("policy: listed, order: [[F0.1], [F0]]",
+                                          "axis: pp, chunks_per_stage: 2, placement: v, assign: even"));
+  EXPECT_EQ(v.strategy.stages.placement, strategy::ChunkPlacement::v);
+  EXPECT_TRUE(v.strategy.stages.even);
+  EXPECT_EQ(read(v.resolved).resolved, v.resolved);
+}
+
+TEST_F(Reader, AScheduleThatIsNoneIsRefused) {
+  EXPECT_EQ(
+      error(with_schedule("policy: listed, order: [[F0, X1], [F0]]")),
+      "e.yaml:5: strategy.schedule.order[0][1]: no pass (expected F, B, I or W with the micro-batch and the chunk "
+      "of the stage, as F3 or W0.1)");
+  EXPECT_EQ(error(with_schedule("policy: listed")),
+            "e.yaml:5: strategy.schedule.order: required key is missing (expected `order` beside policy)");
+  EXPECT_EQ(
+      error(with_schedule("policy: 1f1b, order: [[F0]]")),
+      "e.yaml:5: strategy.schedule.order: only the policy `listed` has an order (expected no such key, or policy: "
+      "listed)");
 }
 
 }  // namespace
