@@ -59,8 +59,9 @@ RuleMatch read_match(const YamlItem& item) {
 }
 
 RuleEffect read_effect(const YamlItem& item) {
-  const YamlMap map(item, {"stream", "wait_before", "issue_after", "when", "type", "bucket_elements",
-                           "bucket_elements_per_rank", "host_sync", "decompose", "coalesce"});
+  const YamlMap map(
+      item, {"stream", "wait_before", "issue_after", "when", "type", "bucket_elements", "bucket_elements_per_rank",
+             "first_bucket_elements", "bucket_chunks", "host_sync", "decompose", "coalesce"});
   if (item.value().entries.empty()) item.fail("is empty", "what the rule does");
   RuleEffect effect;
   effect.stream = word(map, "stream",
@@ -77,6 +78,8 @@ RuleEffect read_effect(const YamlItem& item) {
   constexpr double kMostElements = 1e15;
   if (auto size = map.get("bucket_elements")) effect.bucket_elements = size->number(1, kMostElements);
   if (auto size = map.get("bucket_elements_per_rank")) effect.bucket_elements_per_rank = size->number(0, kMostElements);
+  if (auto size = map.get("first_bucket_elements")) effect.first_bucket_elements = size->number(1, kMostElements);
+  effect.bucket_chunks = word(map, "bucket_chunks", {{"all", "all"}, {"first", "first"}});
   if (auto sync = map.get("host_sync")) effect.host_sync = sync->boolean();
   effect.decompose = word(map, "decompose", {{"scatter-gather", "scatter-gather"}});
   if (auto coalesce = map.get("coalesce")) effect.coalesce = coalesce->boolean();
@@ -133,6 +136,8 @@ YamlValue rule_to_yaml(const Rule& rule) {
   if (e.type) effect.set("type", text(std::string(name_of(*e.type))));
   if (e.bucket_elements) effect.set("bucket_elements", number(*e.bucket_elements));
   if (e.bucket_elements_per_rank) effect.set("bucket_elements_per_rank", number(*e.bucket_elements_per_rank));
+  if (e.first_bucket_elements) effect.set("first_bucket_elements", number(*e.first_bucket_elements));
+  set_if(effect, "bucket_chunks", e.bucket_chunks);
   if (e.host_sync) effect.set("host_sync", flag(*e.host_sync));
   set_if(effect, "decompose", e.decompose);
   if (e.coalesce) effect.set("coalesce", flag(*e.coalesce));

@@ -25,21 +25,21 @@ DataType training_type(const YamlItem& item) {
   return item.choice<DataType>({{"bf16", DataType::bf16}, {"fp16", DataType::fp16}, {"fp32", DataType::fp32}});
 }
 
-/// A preset's name stands for a file of the catalog: which generator, and what holds for the options left out.
-StrategySection read_preset(const YamlItem& item, const fs::path& catalog, std::int64_t devices, std::int64_t layers) {
-  const YamlItem name(*item.value().find("preset"), item.path() + ".preset");
-  const YamlValue preset = load_catalog_entry(catalog, "presets", name.text(), name);
-  const YamlMap preset_map({preset, "preset"}, with_description_keys({"generator", "defaults"}));
-  preset_map.at("generator").choice<int>({{"megatron", 0}});
-  const YamlValue value = merge(preset_map.at("defaults").value(), item.value());
-  const YamlMap map({value, item.path()},
+Recompute recompute_choice(const YamlItem& item) {
+  return item.choice<Recompute>(
+      {{"none", Recompute::none}, {"selective", Recompute::selective}, {"full", Recompute::full}});
+}
+
+/// `written`: what the user wrote, without the preset's defaults: an error must not point into the catalog.
+StrategySection read_megatron(const YamlItem& item, const YamlValue& written, const fs::path& catalog,
+                              std::int64_t devices, std::int64_t layers) {
+  const YamlMap map(item,
                     {"preset", "tp", "pp", "vpp", "dp", "sequence_parallel", "micro_batch", "global_batch", "recompute",
                      "distributed_optimizer", "overlap_grad_reduce", "account_for_embedding_in_pipeline_split",
                      "account_for_loss_in_pipeline_split", "dtype", "runtime", "tree"});
   MegatronOptions options;
-  options.where = item.where();
-  // Only what the user wrote: an error about a default must not point into the catalog.
-  for (const YamlEntry& entry : item.value().entries) options.key_where[entry.key] = entry.value.where;
+  options.where = written.where;
+  for (const YamlEntry& entry : written.entries) options.key_where[entry.key] = entry.value.where;
   options.tp = map.at("tp").integer(1, kLargest);
   options.pp = map.at("pp").integer(1, kLargest);
   options.vpp = map.at("vpp").integer(1, kLargest);
@@ -47,10 +47,7 @@ StrategySection read_preset(const YamlItem& item, const fs::path& catalog, std::
   options.sequence_parallel = map.at("sequence_parallel").boolean();
   options.micro_batch = map.at("micro_batch").integer(1, kLargest);
   options.global_batch = map.at("global_batch").integer(1, kLargest);
-  options.recompute =
-      map.at("recompute")
-          .choice<Recompute>(
-              {{"none", Recompute::none}, {"selective", Recompute::selective}, {"full", Recompute::full}});
+  options.recompute = recompute_choice(map.at("recompute"));
   options.distributed_optimizer = map.at("distributed_optimizer").boolean();
   options.overlap_grad_reduce = map.at("overlap_grad_reduce").boolean();
   options.account_for_embedding_in_pipeline_split = map.at("account_for_embedding_in_pipeline_split").boolean();
@@ -62,6 +59,37 @@ StrategySection read_preset(const YamlItem& item, const fs::path& catalog, std::
   options.runtime = section.runtime.name;
   section.strategy = strategy::megatron(options, devices, layers);
   return section;
+}
+
+StrategySection read_data_parallel(const YamlItem& item, const YamlValue& written, const fs::path& catalog,
+                                   std::int64_t devices) {
+  const YamlMap map(item, {"preset", "micro_batch", "global_batch", "recompute", "dtype", "runtime", "tree"});
+  strategy::DataParallelOptions options;
+  options.where = written.where;
+  options.micro_batch = map.at("micro_batch").integer(1, kLargest);
+  options.global_batch = map.at("global_batch").integer(1, kLargest);
+  options.recompute = recompute_choice(map.at("recompute"));
+  options.type = training_type(map.at("dtype"));
+  if (auto tree = map.get("tree")) options.tree = read_tree(*tree);
+  StrategySection section;
+  section.runtime = read_runtime(map.at("runtime"), catalog);
+  options.runtime = section.runtime.name;
+  section.strategy = strategy::data_parallel(options, devices);
+  return section;
+}
+
+/// A preset's name stands for a file of the catalog: which generator, and what holds for the options left out.
+StrategySection read_preset(const YamlItem& item, const fs::path& catalog, std::int64_t devices, std::int64_t layers) {
+  enum class Generator : std::uint8_t { megatron, ddp };
+  const YamlItem name(*item.value().find("preset"), item.path() + ".preset");
+  const YamlValue preset = load_catalog_entry(catalog, "presets", name.text(), name);
+  const YamlMap preset_map({preset, "preset"}, with_description_keys({"generator", "defaults"}));
+  const auto generator =
+      preset_map.at("generator").choice<Generator>({{"megatron", Generator::megatron}, {"ddp", Generator::ddp}});
+  const YamlValue merged = merge(preset_map.at("defaults").value(), item.value());
+  const YamlItem whole(merged, item.path());
+  return generator == Generator::megatron ? read_megatron(whole, item.value(), catalog, devices, layers)
+                                          : read_data_parallel(whole, item.value(), catalog, devices);
 }
 
 MeshSpec read_mesh(const YamlItem& item) {

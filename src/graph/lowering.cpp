@@ -77,7 +77,7 @@ std::vector<ParameterUse> parameters_of(const LoweringContext& context, int chun
   return uses;
 }
 
-std::vector<Bucket> buckets_of(const std::vector<ParameterUse>& parameters, double elements) {
+std::vector<Bucket> buckets_of(const std::vector<ParameterUse>& parameters, double elements, double first) {
   std::vector<Bucket> buckets;
   bool open = false;
   for (const ParameterUse& use : parameters) {
@@ -85,7 +85,8 @@ std::vector<Bucket> buckets_of(const std::vector<ParameterUse>& parameters, doub
     if (!open) buckets.emplace_back();
     buckets.back().parameters.push_back(use.tensor);
     buckets.back().elements += use.elements;
-    open = elements <= 0 || static_cast<double>(buckets.back().elements) < elements;
+    const double limit = buckets.size() == 1 && first > 0 && elements > 0 ? first : elements;
+    open = limit <= 0 || static_cast<double>(buckets.back().elements) < limit;
   }
   return buckets;
 }

@@ -55,8 +55,9 @@ struct Bucket {
   std::vector<model::TensorId> parameters;
   std::int64_t elements = 0;
 };
-/// Cuts the parameters of a chunk into buckets of at least `elements` (0: one bucket).
-std::vector<Bucket> buckets_of(const std::vector<ParameterUse>& parameters, double elements);
+/// Cuts the parameters of a chunk into buckets of at least `elements` (0: one bucket), the one that is complete first
+/// of at least `first` (0: as the others).
+std::vector<Bucket> buckets_of(const std::vector<ParameterUse>& parameters, double elements, double first = 0);
 
 /// Lowers one pass of one chunk (`chunk`: global number). `reduce`: with the gradient reductions of the last
 /// micro-batch. `paired`: see Slot.

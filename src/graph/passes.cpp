@@ -234,10 +234,7 @@ class Pass {
   void open_buckets() {
     const auto parameters = parameters_of(context_, chunk_);
     const Issue how = gradient_issue(context_);
-    double elements = how.bucket_elements;
-    // Megatron-LM divides only the buffer of the first chunk of the first stage: elsewhere the reduction is not on the
-    // critical path (megatron/core/distributed/distributed_data_parallel.py).
-    if (chunk_ != 0) elements = 0;
+    double elements = how.only_first_chunk_buckets && chunk_ != 0 ? 0 : how.bucket_elements;
     std::int64_t members = 1;
     for (const ParameterUse& use : parameters) {
       if (use.replicas.empty()) continue;
@@ -246,7 +243,7 @@ class Pass {
       break;
     }
     if (elements > 0) elements = std::max(elements, how.bucket_elements_per_rank * static_cast<double>(members));
-    buckets_ = buckets_of(parameters, elements);
+    buckets_ = buckets_of(parameters, elements, how.first_bucket_elements);
   }
 
   /// A gradient is complete when the first user of the parameter (last in backward) is done.

@@ -46,6 +46,8 @@ void check_read(const strategy::Rule& rule, Role role) {
   if (effect.bucket_elements_per_rank && !gradient) {
     refuse(rule, role, "bucket_elements_per_rank", "the role gradient");
   }
+  if (effect.first_bucket_elements && !gradient) refuse(rule, role, "first_bucket_elements", "the role gradient");
+  if (effect.bucket_chunks && !gradient) refuse(rule, role, "bucket_chunks", "the role gradient");
   if (effect.decompose && role != Role::pipeline) refuse(rule, role, "decompose", "the role pipeline");
   if (effect.coalesce && role != Role::replicated_gradient) {
     refuse(rule, role, "coalesce", "the role replicated_gradient");
@@ -69,6 +71,8 @@ Issue issue_of(const strategy::Runtime& runtime, const ReshardTag& tag, Stream d
     if (effect.decompose) issue.scatter_gather = *effect.decompose == "scatter-gather";
     if (effect.bucket_elements) issue.bucket_elements = *effect.bucket_elements;
     if (effect.bucket_elements_per_rank) issue.bucket_elements_per_rank = *effect.bucket_elements_per_rank;
+    if (effect.first_bucket_elements) issue.first_bucket_elements = *effect.first_bucket_elements;
+    if (effect.bucket_chunks) issue.only_first_chunk_buckets = *effect.bucket_chunks == "first";
     if (effect.type) issue.type = *effect.type;
   }
   return issue;

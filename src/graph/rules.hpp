@@ -26,7 +26,9 @@ struct Issue {
   bool scatter_gather = false;
   double bucket_elements = 0;  ///< 0: one bucket
   double bucket_elements_per_rank = 0;
-  DataType type = DataType::bf16;  ///< on the wire
+  double first_bucket_elements = 0;       ///< 0: as the others
+  bool only_first_chunk_buckets = false;  ///< chunks behind the first of the pipeline have one bucket
+  DataType type = DataType::bf16;         ///< on the wire
 };
 
 /// Throws InputError for a stream name that does not exist.

@@ -23,8 +23,7 @@ PY
 }
 
 data_parallel() {  # GPUS
-  printf '  mesh: {order: [dp], dp: %s}\n  tree: ["**": {split: {batch: dp}}]\n  micro_batch: 4\n  global_batch: %s\n  runtime: pytorch-ddp\n  overlap_gradient_reduction: true' \
-    "$1" "$((8 * $1))"
+  printf '  {preset: ddp, micro_batch: 4, global_batch: %s}' "$((8 * $1))"
 }
 
 runs=0

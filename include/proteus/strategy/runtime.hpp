@@ -47,9 +47,11 @@ struct RuleEffect {
   std::optional<DataType> type;           ///< dtype on the wire
   std::optional<double> bucket_elements;  ///< bucket size: max(bucket_elements, bucket_elements_per_rank * group)
   std::optional<double> bucket_elements_per_rank;
-  std::optional<bool> host_sync;         ///< the host waits for its end (cudaStreamSynchronize, .item())
-  std::optional<std::string> decompose;  ///< "scatter-gather": slice over tp, send, all-gather
-  std::optional<bool> coalesce;          ///< all of one phase in one call
+  std::optional<double> first_bucket_elements;  ///< of the bucket that is complete first; default: as the others
+  std::optional<std::string> bucket_chunks;     ///< "all", or "first": other model chunks have one bucket each
+  std::optional<bool> host_sync;                ///< the host waits for its end (cudaStreamSynchronize, .item())
+  std::optional<std::string> decompose;         ///< "scatter-gather": slice over tp, send, all-gather
+  std::optional<bool> coalesce;                 ///< all of one phase in one call
 };
 
 struct Rule {

@@ -115,4 +115,19 @@ struct MegatronOptions {
 /// Throws InputError where degrees do not divide.
 Strategy megatron(const MegatronOptions& options, std::int64_t devices, std::int64_t layers);
 
+/// Options of the `ddp` preset.
+struct DataParallelOptions {
+  std::int64_t micro_batch = 1;
+  std::int64_t global_batch = 0;
+  Recompute recompute = Recompute::none;
+  DataType type = DataType::bf16;
+  std::string runtime = "pytorch-ddp";
+  std::vector<Annotation> tree;  ///< appended to what the preset makes
+  SourceLocation where;          ///< of `strategy:`
+};
+
+/// A replica of the model on every device, gradients reduced beside the last backward: PyTorch's
+/// DistributedDataParallel (Li et al., VLDB 2020). Throws InputError where the batch does not divide.
+Strategy data_parallel(const DataParallelOptions& options, std::int64_t devices);
+
 }  // namespace proteus::strategy

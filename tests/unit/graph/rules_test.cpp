@@ -107,6 +107,8 @@ TEST(Rules, AKeyThatTheRoleDoesNotReadIsRefused) {
   EXPECT_EQ(refused(Role::parameter, [](E& e) { e.when = "all"; }), "when");
   EXPECT_EQ(refused(Role::parameter, [](E& e) { e.bucket_elements = 1; }), "bucket_elements");
   EXPECT_EQ(refused(Role::saved, [](E& e) { e.bucket_elements_per_rank = 1; }), "bucket_elements_per_rank");
+  EXPECT_EQ(refused(Role::parameter, [](E& e) { e.first_bucket_elements = 1; }), "first_bucket_elements");
+  EXPECT_EQ(refused(Role::activation, [](E& e) { e.bucket_chunks = "first"; }), "bucket_chunks");
   EXPECT_EQ(refused(Role::activation, [](E& e) { e.decompose = "scatter-gather"; }), "decompose");
   EXPECT_EQ(refused(Role::gradient, [](E& e) { e.coalesce = true; }), "coalesce");
   EXPECT_EQ(refused(Role::pipeline, [](E& e) { e.stream = "tensor"; }), "stream");

@@ -305,6 +305,23 @@ TEST_F(Reader, AStrategyWithoutAPipelineHasOneStage) {
   EXPECT_EQ(e.strategy.type, DataType::bf16);
 }
 
+TEST_F(Reader, ThePresetDdpIsAReplicaOnEveryDevice) {
+  const std::string preset = "strategy:\n  preset: ddp\n  micro_batch: 2\n  global_batch: 64\n";
+  const Experiment e = read(kModel + kCluster + preset);
+  EXPECT_EQ(e.strategy.mesh.sizes.at("dp"), 16);
+  ASSERT_EQ(e.strategy.tree.size(), 1U);
+  EXPECT_TRUE(e.strategy.overlap_gradient_reduction);
+  EXPECT_EQ(e.runtime.name, "pytorch-ddp");
+  // The same written out.
+  const strategy::Strategy again = read(kModel + kCluster + strategy_to_yaml(e.strategy)).strategy;
+  EXPECT_EQ(strategy_to_yaml(again), strategy_to_yaml(e.strategy));
+
+  EXPECT_THAT(error(kModel + kCluster + preset + "  tp: 2\n"),
+              testing::StartsWith("e.yaml:7: strategy.tp: unknown key"));
+  EXPECT_THAT(error(kModel + kCluster + "strategy:\n  preset: ddp\n  global_batch: 40\n"),
+              testing::StartsWith("e.yaml:5: strategy.global_batch: 40 does not divide"));
+}
+
 const std::string kImages =
     "strategy: {mesh: {order: [dp], dp: 16}, tree: ['**': {split: {batch: dp}}], "
     "micro_batch: 1, global_batch: 16, runtime: pytorch-ddp}\n";
